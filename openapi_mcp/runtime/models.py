@@ -1,0 +1,122 @@
+"""`Tool`, the waist of the project: all that is needed to list an operation and to call it, as frozen values.
+
+The compile side makes these, the live server keeps them in memory, a generated package writes them as source. Everything
+is resolved: no reference, no default left to look up, nothing that needs the document again. Values compare by content.
+Specification: OpenAPI 3.2 Parameter, Media Type, Encoding and Security Scheme Objects.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from .types import ToolDescription
+
+Location: TypeAlias = Literal["path", "query", "querystring", "header", "cookie", "body", "media_type"]
+Style: TypeAlias = Literal[
+    "matrix", "label", "simple", "form", "spaceDelimited", "pipeDelimited", "deepObject", "cookie", "tabDelimited"
+]
+"""OpenAPI's styles, and `tabDelimited` for Swagger 2.0's collectionFormat `tsv`, which OpenAPI 3 dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One input of a tool and where it goes on the wire.
+
+    `name` is the property of the tool's inputSchema, `wire_name` the name in the document. `location` is OpenAPI's `in`, or
+    `body`: the whole request body where `wire_name` is None, else one property of a JSON-object-like body;
+    or `media_type`: which of the body's media types to send (`wire_name` is None).
+    `style`, `explode`, `allow_reserved` serialise parameters (not bodies); `content_type` replaces them for a `content`
+    parameter, whose value is serialised by that media type first.
+    """
+
+    name: str
+    location: Location
+    wire_name: str | None = None
+    required: bool = False
+    style: Style = "simple"
+    explode: bool = False
+    allow_reserved: bool = False
+    content_type: str | None = None
+    items_style: Style | None = None
+    """Swagger 2.0 only: the style that joins the inner arrays of an array of arrays (`items.collectionFormat`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoding:
+    """How one property of a form or multipart body is written, with the specification's defaults already applied.
+
+    A form property with a `style` is written like a query parameter; without one, as `content_type` says. `binary` means
+    the argument is base64 text and the wire carries the bytes. `headers` are fixed part headers (name, value).
+    """
+
+    content_type: str = "text/plain"
+    style: Style | None = None
+    explode: bool = False
+    allow_reserved: bool = False
+    binary: bool = False
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaType:
+    """One way to send a request body. `content_type` is sent as the document writes it.
+
+    `binary` means the whole body is base64 text in the argument and bytes on the wire. `encoding` has an entry for every
+    declared property of a form or multipart body; properties that are not declared follow `Encoding`'s defaults by value.
+    """
+
+    content_type: str
+    binary: bool = False
+    encoding: Mapping[str, Encoding] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestBody:
+    """The body of an operation: its media types, the default one first."""
+
+    media_types: tuple[MediaType, ...]
+    required: bool = False
+
+
+SecurityType: TypeAlias = Literal["apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityScheme:
+    """A Security Scheme Object, as far as a request needs it.
+
+    `name` is its key in the document. `location` and `parameter` say where an apiKey goes (`header`, `query` or `cookie`,
+    and its name there); `scheme` is the lower-cased HTTP authentication scheme (`basic`, `bearer`, …).
+    `variable` is the environment variable that its credential is read from.
+    """
+
+    name: str
+    type: SecurityType
+    variable: str
+    location: Literal["header", "query", "cookie"] | None = None
+    parameter: str | None = None
+    scheme: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(ToolDescription):
+    """One operation as an MCP tool: its description (listed) and its request (called).
+
+    `path` is the document's template, with `{name}` where path arguments go. `base_url` is absolute and has no trailing
+    slash, or None where the document gives none that can be used: then a call needs the server's own `base_url`.
+    `security` is OpenAPI's OR of ANDs: the first alternative whose schemes all have a credential is used; an empty
+    alternative is anonymous; no alternatives at all means the operation asks for none.
+    `accept` is the Accept header: the media types of the documented answers, most wanted first.
+    """
+
+    method: str
+    path: str
+    base_url: str | None = None
+    arguments: tuple[Argument, ...] = ()
+    body: RequestBody | None = None
+    security: tuple[tuple[SecurityScheme, ...], ...] = ()
+    accept: str = "application/json, */*;q=0.5"
+    operation_id: str | None = None
+    tags: tuple[str, ...] = ()
+    deprecated: bool = False
+    meta: Mapping[str, Any] = field(default_factory=dict)

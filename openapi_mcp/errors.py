@@ -58,10 +58,10 @@ class CallFailed(BridgeError):
 class Problem:
     """A reported defect of a document: where, what, and the cure.
 
-    `pointer` is a URI reference whose fragment is a JSON pointer (RFC 6901): `#/paths/~1pets/get`, or with the file before
-    the `#` where it is not the root document. `kind` is one word of a small set, for counting. `operation` names
-    the operation this problem cost (`GET /pets`), and is None where nothing was lost: an operation is either a tool or
-    exactly one Problem with its name.
+    `pointer` is a URI reference whose fragment is a JSON pointer (RFC 6901): `#/paths/~1pets/get`, or with the file
+    before the `#` where it is not the root document. `kind` is one word of a small set, for counting. `operation`
+    names the operation this problem cost (`GET /pets`), and is None where nothing was lost: an operation is either
+    a tool or exactly one Problem with its name.
     """
 
     pointer: str

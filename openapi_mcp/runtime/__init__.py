@@ -1,1 +1,1 @@
-"""The runtime half: tools → answers. It imports nothing of the compile side, so it can be copied whole into a package."""
+"""The runtime half: tools → answers. It imports nothing of the compile side and can be copied whole into a package."""

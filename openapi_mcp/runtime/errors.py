@@ -3,7 +3,9 @@
 RuntimeFailure
 ├── ArgumentError    the arguments of a call do not fit its tool: what, where, and what was wanted
 ├── RequestError     a request cannot be built: no base URL, a header value with a line break, …
-└── UpstreamError    the API behind the bridge did not answer: refused, timed out, broke off
+├── UpstreamError    the API behind the bridge did not answer: refused, timed out, broke off
+├── UnknownToolError a call names a tool that is not in the catalog
+└── CursorError      a list is asked for with a cursor that the catalog never gave out
 """
 
 
@@ -21,3 +23,11 @@ class RequestError(RuntimeFailure):
 
 class UpstreamError(RuntimeFailure):
     """The upstream did not answer a request; the text says how (no secrets, no stack)."""
+
+
+class UnknownToolError(RuntimeFailure):
+    """There is no tool of that name."""
+
+
+class CursorError(RuntimeFailure):
+    """A cursor is none of the catalog's: made up, changed on its way, or of a list that is no longer served."""

@@ -1,7 +1,7 @@
 """`Tool`, the waist of the project: all that is needed to list an operation and to call it, as frozen values.
 
-The compile side makes these, the live server keeps them in memory, a generated package writes them as source. Everything
-is resolved: no reference, no default left to look up, nothing that needs the document again. Values compare by content.
+The compile side makes these, the live server keeps them in memory, a generated package writes them as source.
+Everything is resolved: no reference, no default left to look up, nothing that needs the document again.
 Specification: OpenAPI 3.2 Parameter, Media Type, Encoding and Security Scheme Objects.
 """
 
@@ -22,11 +22,11 @@ Style: TypeAlias = Literal[
 class Argument:
     """One input of a tool and where it goes on the wire.
 
-    `name` is the property of the tool's inputSchema, `wire_name` the name in the document. `location` is OpenAPI's `in`, or
-    `body`: the whole request body where `wire_name` is None, else one property of a JSON-object-like body;
-    or `media_type`: which of the body's media types to send (`wire_name` is None).
-    `style`, `explode`, `allow_reserved` serialise parameters (not bodies); `content_type` replaces them for a `content`
-    parameter, whose value is serialised by that media type first.
+    `name` is the property of the tool's inputSchema, `wire_name` the name in the document. `location` is OpenAPI's
+    `in`; or `body`: the whole request body where `wire_name` is None, else one property of an object body; or
+    `media_type`: which of the body's media types to send (`wire_name` is None).
+    `style`, `explode`, `allow_reserved` serialise parameters (not bodies); `content_type` replaces them for a
+    `content` parameter, whose value is serialised by that media type first.
     """
 
     name: str
@@ -45,8 +45,8 @@ class Argument:
 class Encoding:
     """How one property of a form or multipart body is written, with the specification's defaults already applied.
 
-    A form property with a `style` is written like a query parameter; without one, as `content_type` says. `binary` means
-    the argument is base64 text and the wire carries the bytes. `headers` are fixed part headers (name, value).
+    A form property with a `style` is written like a query parameter; without one, as `content_type` says. `binary`
+    means the argument is base64 text and the wire carries the bytes. `headers` are fixed part headers (name, value).
     """
 
     content_type: str = "text/plain"
@@ -61,8 +61,8 @@ class Encoding:
 class MediaType:
     """One way to send a request body. `content_type` is sent as the document writes it.
 
-    `binary` means the whole body is base64 text in the argument and bytes on the wire. `encoding` has an entry for every
-    declared property of a form or multipart body; properties that are not declared follow `Encoding`'s defaults by value.
+    `binary` means the whole body is base64 text in the argument and bytes on the wire. `encoding` has an entry for
+    every declared property of a form or multipart body; what is not declared follows `Encoding`'s defaults by value.
     """
 
     content_type: str
@@ -85,8 +85,8 @@ SecurityType: TypeAlias = Literal["apiKey", "http", "oauth2", "openIdConnect", "
 class SecurityScheme:
     """A Security Scheme Object, as far as a request needs it.
 
-    `name` is its key in the document. `location` and `parameter` say where an apiKey goes (`header`, `query` or `cookie`,
-    and its name there); `scheme` is the lower-cased HTTP authentication scheme (`basic`, `bearer`, …).
+    `name` is its key in the document. `location` and `parameter` say where an apiKey goes (`header`, `query` or
+    `cookie`, and its name there); `scheme` is the lower-cased HTTP authentication scheme (`basic`, `bearer`, …).
     `variable` is the environment variable that its credential is read from.
     """
 

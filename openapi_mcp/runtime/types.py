@@ -1,4 +1,4 @@
-"""The MCP values that cross module borders; frozen, standard library only, imported by everything and importing nothing.
+"""The MCP values that cross module borders: frozen, standard library only, imported by everything, importing nothing.
 
 Specification: server/tools of each revision. Content blocks are kept in their wire form (dictionaries that `json` can
 write); what differs between revisions is decided in `protocol`, never here.

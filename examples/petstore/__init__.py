@@ -1,0 +1,1 @@
+"""A sample REST API: a pet store on Starlette, its data in an SQLite file."""

@@ -1,0 +1,88 @@
+"""`Bridge`: the whole pipeline as one object, from a document to a server. It decides nothing; its parts do."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from . import loader, swagger2, validation
+from .config import Config
+from .errors import Problem, UnknownTool
+from .loader import Document
+from .naming import nearest, words
+from .runtime.catalog import Catalog
+from .runtime.models import SecurityScheme, Tool
+from .runtime.protocol import ServerDescription
+from .runtime.requests import RequestOptions
+from .runtime.server import Server
+from .runtime.types import Implementation
+from .runtime.upstream import Upstream
+from .tools import Compiled, build
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """A loaded document, the tools it made, and what was asked for."""
+
+    config: Config
+    document: Document
+    compiled: Compiled
+
+    @classmethod
+    def open(cls, config: Config, progress: Callable[[str], None] = lambda _: None) -> Self:
+        """Load a document and make its tools; `progress` is told each step. Raises DocumentError."""
+        progress(f"reading {config.source}")
+        document = loader.load(
+            config.source,
+            headers=config.spec_headers,
+            allow_remote_refs=config.allow_remote_refs,
+            progress=progress,
+        )
+        progress("making tools")
+        document = swagger2.convert(document)
+        return cls(config, document, build(document, selection=config.selection))
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools, in the order of the document."""
+        return self.compiled.tools
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the document, as far as loading it and making tools showed."""
+        return self.document.problems + self.compiled.problems
+
+    @property
+    def implementation(self) -> Implementation:
+        """Who the server says it is: the document's title and version."""
+        title = self.document.title
+        return Implementation(name="-".join(words(title)) or "openapi", version=self.document.api_version, title=title)
+
+    def tool(self, name: str) -> Tool:
+        """The tool of that name. Raises UnknownTool, which suggests the nearest."""
+        tools = {tool.name: tool for tool in self.tools}
+        if name not in tools:
+            raise UnknownTool(
+                f"there is no tool {name}",
+                where=self.config.source,
+                hint=nearest(name, tools) or "see `openapi-mcp inspect`",
+            )
+        return tools[name]
+
+    def security_schemes(self) -> tuple[SecurityScheme, ...]:
+        """The security schemes that the tools use, each once, in the order they appear."""
+        schemes = (scheme for tool in self.tools for alternative in tool.security for scheme in alternative)
+        return tuple(dict.fromkeys(schemes))
+
+    def request_options(self, environment: Mapping[str, str] = os.environ) -> RequestOptions:
+        """How the tools' requests are made, with the credentials that are there."""
+        return self.config.request_options(self.security_schemes(), environment)
+
+    def validate(self) -> Iterator[Problem]:
+        """What openapi-core's validator finds; takes seconds on a big document."""
+        return validation.validate(self.document)
+
+    def server(self) -> Server:
+        """An MCP server of these tools, not yet on any transport."""
+        description = ServerDescription(implementation=self.implementation)
+        return Server(Catalog(self.tools), description, Upstream(), options=self.request_options())

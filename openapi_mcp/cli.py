@@ -1,0 +1,286 @@
+"""The command line. Commands translate options into a Config and a Bridge into text; what they do is done elsewhere."""
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import __version__
+from .errors import BridgeError, CallFailed, UsageError
+
+if TYPE_CHECKING:
+    from .bridge import Bridge
+    from .config import Config
+    from .errors import Problem
+
+app = typer.Typer(
+    name="openapi-mcp",
+    help="Turn an OpenAPI document into MCP tools: every operation is a tool, a call is proxied to the REST API.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Transport(StrEnum):
+    """How clients reach the server."""
+
+    STDIO = "stdio"
+    HTTP = "http"
+
+
+Spec = Annotated[
+    str, typer.Argument(metavar="SPEC", help="An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.")
+]
+SpecHeader = Annotated[
+    list[str] | None,
+    typer.Option(help="'Name: value' to send when the document is fetched; may be repeated.", metavar="HEADER"),
+]
+RemoteRefs = Annotated[
+    bool,
+    typer.Option("--allow-remote-refs", help="Let the document pull in files from other hosts (never private ones)."),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RULE",
+        help="Only these operations: tag:pets, path:/pets/*, method:get or id:listPets; may be repeated.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="RULE", help="Not these operations; rules as for --include.")
+]
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Only operations that change nothing (GET, HEAD, …).")]
+BaseUrl = Annotated[
+    str | None, typer.Option(metavar="URL", help="Where the API is, instead of what the document's `servers` say.")
+]
+Header = Annotated[
+    list[str] | None,
+    typer.Option(metavar="HEADER", help="'Name: value' to send with every call to the API; may be repeated."),
+]
+Auth = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SCHEME=VALUE",
+        help="The credential of a security scheme (basic: user:password). Environment variables are safer: "
+        "`openapi-mcp inspect` names them.",
+    ),
+]
+Debug = Annotated[
+    bool, typer.Option("--debug", help="Show tracebacks and log what is sent to the API (no credentials).")
+]
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Turn an OpenAPI document into MCP tools: every operation is a tool, a call is proxied to the REST API.
+
+    Try `openapi-mcp inspect petstore.yaml` to see the tools, then `openapi-mcp serve petstore.yaml` to offer them.
+    """
+    if version:
+        typer.echo(f"openapi-mcp {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def serve(
+    spec: Spec,
+    transport: Annotated[
+        Transport | None,
+        typer.Option(
+            help="stdio or http; if not given: http at a terminal or with --host, --port or --path, else stdio."
+        ),
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on (http).", show_default="127.0.0.1")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on; 0 takes a free one.", show_default="8000")
+    ] = None,
+    path: Annotated[str | None, typer.Option(help="Path of the MCP endpoint.", show_default="/mcp")] = None,
+    base_url: BaseUrl = None,
+    header: Header = None,
+    auth: Auth = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    read_only: ReadOnly = False,
+    spec_header: SpecHeader = None,
+    allow_remote_refs: RemoteRefs = False,
+    debug: Debug = False,
+) -> None:
+    """Offer the operations of SPEC as MCP tools and proxy their calls to the API.
+
+    A client that starts this command itself speaks over stdio; started at a terminal it listens on
+    http://127.0.0.1:8000/mcp (Streamable HTTP). It runs until it is interrupted or its stdin ends.
+    What is served, and how to connect, is printed on stderr.
+    """
+    from . import report, serving
+    from .runtime.streamable_http import DEFAULT_PATH
+
+    with reported(debug):
+        over_http = (transport or _transport(listening=(host, port, path) != (None, None, None))) is Transport.HTTP
+        if spec == "-" and not over_http:
+            raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
+        config = _config(spec, spec_header, allow_remote_refs, include, exclude, read_only, base_url, header, auth)
+        bridge = _opened(config)
+        if not over_http:
+            typer.echo(report.serving(bridge, ["stdio: this process's stdin and stdout"]), err=True)
+            serving.over_stdio(bridge)
+            return
+        with serving.listening(host or "127.0.0.1", 8000 if port is None else port) as listener:
+            url = f"http://{serving.address(listener)}{path or DEFAULT_PATH}"
+            typer.echo(report.serving(bridge, report.connections(bridge, url)), err=True)
+            serving.over_http(bridge, listener, path or DEFAULT_PATH)
+
+
+@app.command()
+def inspect(
+    spec: Spec,
+    tool: Annotated[str | None, typer.Argument(help="Show this one tool whole.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for programs.")] = False,
+    validate: Annotated[
+        bool, typer.Option("--validate/--no-validate", help="Judge the whole document too; takes seconds on a big one.")
+    ] = True,
+    base_url: BaseUrl = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    read_only: ReadOnly = False,
+    spec_header: SpecHeader = None,
+    allow_remote_refs: RemoteRefs = False,
+    debug: Debug = False,
+) -> None:
+    """Show the tools that SPEC makes, what each costs a model, and what is wrong with the document.
+
+    Tokens are estimated: the bytes of the tool's entry in the list, divided by four.
+    """
+    from . import report
+
+    with reported(debug):
+        config = _config(spec, spec_header, allow_remote_refs, include, exclude, read_only, base_url)
+        bridge = _opened(config)
+        if tool is not None:
+            found = bridge.tool(tool)
+            _print_json(report.tool_json(found)) if as_json else typer.echo("\n".join(report.tool_page(found)))
+            return
+        problems = bridge.problems + (_validated(bridge) if validate else ())
+        if as_json:
+            _print_json(report.bridge_json(bridge, problems))
+        else:
+            report.print_tools(bridge, problems)
+
+
+@app.command()
+def call(
+    spec: Spec,
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="The tool's name, as `openapi-mcp inspect` shows it.")],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUE", help="Arguments; values are text or JSON; a repeated key makes a list."),
+    ] = None,
+    json_arguments: Annotated[
+        str | None, typer.Option("--json", metavar="OBJECT", help="Arguments as one JSON object, instead of KEY=VALUE.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the HTTP request instead of sending it.")] = False,
+    base_url: BaseUrl = None,
+    header: Header = None,
+    auth: Auth = None,
+    spec_header: SpecHeader = None,
+    allow_remote_refs: RemoteRefs = False,
+    debug: Debug = False,
+) -> None:
+    """Call one tool of SPEC as a client would, and print the result.
+
+    Text goes to stdout as it is; images and other bytes are described. The exit code is 5 where the result is an error.
+    """
+    from . import calling
+
+    with reported(debug):
+        config = _config(spec, spec_header, allow_remote_refs, base_url=base_url, header=header, auth=auth)
+        bridge = _opened(config)
+        found = bridge.tool(tool)
+        given = calling.read_arguments(arguments or [], json_arguments)
+        if dry_run:
+            typer.echo(calling.request_text(bridge, found, given), nl=False)
+            return
+        result = calling.call(bridge, found, given)
+        for line in calling.result_lines(result):
+            typer.echo(line)
+        if result.is_error:
+            raise CallFailed("the call failed", where=tool, hint="the API's answer is printed above")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+@contextmanager
+def reported(debug: bool) -> Iterator[None]:
+    """Turn errors a user can cure into what, where and how to; anything else is a bug, and shows its traceback."""
+    if debug:
+        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        yield
+    except BridgeError as error:
+        if debug:
+            raise
+        typer.echo(f"openapi-mcp: {error.message}", err=True)
+        for label, text in (("where", error.where), ("what to do", error.hint)):
+            if text:
+                typer.echo(f"  {label}: {text}", err=True)
+        raise typer.Exit(error.exit_code) from None
+
+
+def _transport(*, listening: bool) -> Transport:
+    at_terminal = sys.stdin is not None and sys.stdin.isatty()
+    return Transport.HTTP if listening or at_terminal else Transport.STDIO
+
+
+def _config(
+    spec: str,
+    spec_header: list[str] | None,
+    allow_remote_refs: bool,
+    include: list[str] | None = None,
+    exclude: list[str] | None = None,
+    read_only: bool = False,
+    base_url: str | None = None,
+    header: list[str] | None = None,
+    auth: list[str] | None = None,
+) -> "Config":
+    from .config import Config, parse_credential, parse_header
+    from .selection import Selection
+
+    return Config(
+        source=spec,
+        spec_headers=dict(map(parse_header, spec_header or ())),
+        allow_remote_refs=allow_remote_refs,
+        selection=Selection.parse(include or (), exclude or (), read_only=read_only),
+        base_url=base_url,
+        headers=tuple(map(parse_header, header or ())),
+        credentials=dict(map(parse_credential, auth or ())),
+    )
+
+
+def _opened(config: "Config") -> "Bridge":
+    from .bridge import Bridge
+    from .progress import Progress
+
+    with Progress(f"reading {config.source}") as progress:
+        return Bridge.open(config, progress)
+
+
+def _validated(bridge: "Bridge") -> "tuple[Problem, ...]":
+    from .progress import Progress
+
+    with Progress("validating the document (--no-validate skips this)"):
+        return tuple(bridge.validate())
+
+
+def _print_json(value: object) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=True))

@@ -1,0 +1,190 @@
+"""What people are shown of a bridge: tables, summaries, JSON. Nothing of a document reaches a terminal unescaped."""
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .bridge import Bridge
+from .budget import tokens
+from .errors import Problem
+from .runtime.models import Argument, SecurityScheme, Tool
+
+WIDE = 10_000
+"""Columns when the output is not a terminal: a line stays a line, so that grep and cut work on it."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console for people: as wide as the terminal, or so wide that nothing is folded where there is none."""
+    made = Console(stderr=stderr, highlight=False, markup=False)
+    return made if made.is_terminal else Console(stderr=stderr, highlight=False, markup=False, width=WIDE)
+
+
+def printable(text: str) -> str:
+    """A text of a document in one line, with control and direction-changing characters made visible (U+FFFD)."""
+    return "".join(
+        "\ufffd" if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn") else character
+        for character in " ".join(text.split())
+    )
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 tool`, `2 tools`."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def totals(bridge: Bridge, problems: Sequence[Problem]) -> str:
+    """One line: how many operations there are and what became of them."""
+    parts = [
+        f"{plural(len(bridge.tools), 'tool')} from {plural(bridge.compiled.operations, 'operation')}",
+        f"about {sum(map(tokens, bridge.tools)):,} tokens",
+    ]
+    if bridge.compiled.excluded:
+        parts.append(f"{bridge.compiled.excluded:,} left out as asked")
+    if lost := sum(problem.operation is not None for problem in problems):
+        parts.append(f"{lost:,} lost to problems")
+    if problems:
+        parts.append(plural(len(problems), "problem"))
+    return ", ".join(parts)
+
+
+def heading(bridge: Bridge) -> str:
+    """Title and version of the API."""
+    who = bridge.implementation
+    return printable(f"{who.title} {who.version}")
+
+
+def base_urls(bridge: Bridge) -> str:
+    """Where the calls go."""
+    if bridge.config.base_url:
+        return bridge.config.base_url
+    counts = Counter(tool.base_url for tool in bridge.tools)
+    urls = [url or "nowhere yet: the document names no server; give --base-url" for url, _ in counts.most_common(3)]
+    return printable(", ".join(urls)) + (" …" if len(counts) > 3 else "")
+
+
+def credentials(schemes: Iterable[SecurityScheme], given: Mapping[str, str]) -> list[str]:
+    """One line for each security scheme: whether there is a credential for it, and how to give one."""
+    return [
+        f"{printable(scheme.name)}: {'given' if scheme.name in given else f'not given; set {scheme.variable}'}"
+        for scheme in schemes
+    ]
+
+
+def serving(bridge: Bridge, connection: Sequence[str]) -> str:
+    """What `serve` prints on stderr when it is ready: what is served, to where, and how to connect."""
+    rows = [("", f"{heading(bridge)}: {totals(bridge, bridge.problems)}"), ("calls go to", base_urls(bridge))]
+    rows += [
+        ("credentials", line) for line in credentials(bridge.security_schemes(), bridge.request_options().credentials)
+    ]
+    rows += [("connect", line) for line in connection]
+    if bridge.problems:
+        rows.append(("problems", f"openapi-mcp inspect {bridge.config.source}"))
+    return "\n".join(f"{label:>12}  {text}" if label else text for label, text in rows)
+
+
+def tool_table(tools: Sequence[Tool]) -> Table:
+    """The tools, a line each."""
+    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for name, justify in (
+        ("TOOL", "left"),
+        ("METHOD", "left"),
+        ("PATH", "left"),
+        ("TITLE", "left"),
+        ("ARGUMENTS", "left"),
+    ):
+        table.add_column(name, justify=justify, no_wrap=name in ("TOOL", "METHOD"))
+    table.add_column("TOKENS", justify="right")
+    for tool in tools:
+        cells = (tool.name, tool.method, tool.path, tool.title or "", ", ".join(map(_argument, tool.arguments)))
+        table.add_row(*(Text(printable(cell)) for cell in cells), f"{tokens(tool):,}")
+    return table
+
+
+def _argument(argument: Argument) -> str:
+    return argument.name + ("" if argument.required else "?")
+
+
+def problem_lines(problems: Sequence[Problem]) -> Iterable[str]:
+    """The problems, worst (an operation lost) first: where and what, then the cure on a line of its own."""
+    for problem in sorted(problems, key=lambda problem: problem.operation is None):
+        lost = f"lost {problem.operation}: " if problem.operation else ""
+        yield printable(f"{problem.kind}: {lost}{problem.message} [{problem.pointer}]")
+        if problem.hint:
+            yield "    " + printable(problem.hint)
+
+
+def tool_page(tool: Tool) -> Iterable[str]:
+    """One tool whole: its request, its arguments and where they go, its schemas."""
+    yield printable(f"{tool.name} — {tool.title or tool.name}")
+    yield printable(f"{tool.method} {(tool.base_url or '(no server; give --base-url)')}{tool.path}")
+    yield ""
+    yield from (printable(line) for line in tool.description.splitlines())
+    for argument in tool.arguments:
+        place = argument.location if argument.wire_name is None else f"{argument.location} {argument.wire_name}"
+        yield printable(f"  {_argument(argument):24} {place}")
+    for scheme_names in (" and ".join(scheme.name for scheme in alternative) for alternative in tool.security):
+        yield printable(f"  credential: {scheme_names or 'none needed'}")
+    for label, value in (("input schema", tool.input_schema), ("output schema", tool.output_schema)):
+        if value is not None:
+            yield f"\n{label}:\n{json.dumps(value, indent=2, ensure_ascii=True)}"
+    yield f"\nannotations: {json.dumps(dict(tool.annotations))}, about {tokens(tool):,} tokens"
+
+
+def tool_json(tool: Tool) -> dict[str, Any]:
+    """One tool for programs: everything a client sees, and where each argument goes."""
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "method": tool.method,
+        "path": tool.path,
+        "baseUrl": tool.base_url,
+        "operationId": tool.operation_id,
+        "tags": list(tool.tags),
+        "deprecated": tool.deprecated,
+        "arguments": [
+            {"name": each.name, "in": each.location, "wireName": each.wire_name, "required": each.required}
+            for each in tool.arguments
+        ],
+        "mediaTypes": [media_type.content_type for media_type in tool.body.media_types] if tool.body else [],
+        "security": [[scheme.name for scheme in alternative] for alternative in tool.security],
+        "annotations": dict(tool.annotations),
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema,
+        "tokens": tokens(tool),
+    }
+
+
+def problem_json(problem: Problem) -> dict[str, Any]:
+    """One problem for programs."""
+    return {
+        "pointer": problem.pointer,
+        "kind": problem.kind,
+        "message": problem.message,
+        "hint": problem.hint,
+        "operation": problem.operation,
+    }
+
+
+def bridge_json(bridge: Bridge, problems: Sequence[Problem]) -> dict[str, Any]:
+    """The whole of `inspect --json`."""
+    who = bridge.implementation
+    return {
+        "title": who.title,
+        "version": who.version,
+        "source": bridge.document.uri,
+        "openapi": bridge.document.version,
+        "operations": bridge.compiled.operations,
+        "excluded": bridge.compiled.excluded,
+        "lost": sum(problem.operation is not None for problem in problems),
+        "tokens": sum(map(tokens, bridge.tools)),
+        "credentials": {scheme.name: scheme.variable for scheme in bridge.security_schemes()},
+        "tools": [tool_json(tool) for tool in bridge.tools],
+        "problems": [problem_json(problem) for problem in problems],
+    }

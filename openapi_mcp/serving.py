@@ -1,0 +1,64 @@
+"""Puts a bridge's server on stdio or on a port until it is told to stop; it knows sockets and signals only."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import ip_address
+from typing import Final
+
+from .bridge import Bridge
+from .errors import UsageError
+from .runtime import stdio
+from .runtime.streamable_http import create_app
+
+GRACE: Final = 5
+"""Seconds that calls in flight have to finish in after a signal; container managers kill after ten."""
+
+
+def over_stdio(bridge: Bridge) -> None:
+    """Serve stdin and stdout until stdin ends or a signal comes."""
+    asyncio.run(stdio.serve(bridge.server()))
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A listening socket; port 0 takes a free one. Raises UsageError where that cannot be had."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen: {error.strerror or error}",
+            where=f"{host}:{port}",
+            hint="choose another with --port or --host",
+        ) from None
+    with listener:
+        yield listener
+
+
+def address(listener: socket.socket) -> str:
+    """`host:port` as it stands in a URL."""
+    host, port = listener.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def over_http(bridge: Bridge, listener: socket.socket, path: str) -> None:
+    """Serve Streamable HTTP on a listening socket until a signal comes."""
+    import uvicorn
+
+    local = ip_address(listener.getsockname()[0]).is_loopback
+    app = (
+        create_app(bridge.server(), path=path) if local else create_app(bridge.server(), path=path, allowed_hosts=None)
+    )
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=GRACE)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(
+            number, _ignore
+        )  # uvicorn raises the signal again once it has stopped; stopping was all it asked for
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _ignore(*_: object) -> None:
+    pass

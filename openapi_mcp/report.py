@@ -1,28 +1,19 @@
 """What people are shown of a bridge: tables, summaries, JSON. Nothing of a document reaches a terminal unescaped."""
 
 import json
+import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from .bridge import Bridge
 from .budget import tokens
 from .errors import Problem
-from .runtime.models import Argument, SecurityScheme, Tool
+from .runtime.models import Argument, Tool
 
 WIDE = 10_000
 """Columns when the output is not a terminal: a line stays a line, so that grep and cut work on it."""
-
-
-def console(*, stderr: bool = False) -> Console:
-    """A console for people: as wide as the terminal, or so wide that nothing is folded where there is none."""
-    made = Console(stderr=stderr, highlight=False, markup=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, markup=False, width=WIDE)
 
 
 def printable(text: str) -> str:
@@ -68,42 +59,47 @@ def base_urls(bridge: Bridge) -> str:
     return printable(", ".join(urls)) + (" …" if len(counts) > 3 else "")
 
 
-def credentials(schemes: Iterable[SecurityScheme], given: Mapping[str, str]) -> list[str]:
+def credentials(bridge: Bridge) -> list[str]:
     """One line for each security scheme: whether there is a credential for it, and how to give one."""
+    given = bridge.request_options().credentials
     return [
         f"{printable(scheme.name)}: {'given' if scheme.name in given else f'not given; set {scheme.variable}'}"
-        for scheme in schemes
+        for scheme in bridge.security_schemes()
     ]
+
+
+def connections(bridge: Bridge, url: str) -> list[str]:
+    """How clients connect to a server over HTTP."""
+    return [url, f"claude mcp add --transport http {bridge.implementation.name} {url}"]
 
 
 def serving(bridge: Bridge, connection: Sequence[str]) -> str:
     """What `serve` prints on stderr when it is ready: what is served, to where, and how to connect."""
     rows = [("", f"{heading(bridge)}: {totals(bridge, bridge.problems)}"), ("calls go to", base_urls(bridge))]
-    rows += [
-        ("credentials", line) for line in credentials(bridge.security_schemes(), bridge.request_options().credentials)
-    ]
+    rows += [("credentials", line) for line in credentials(bridge)]
     rows += [("connect", line) for line in connection]
     if bridge.problems:
         rows.append(("problems", f"openapi-mcp inspect {bridge.config.source}"))
     return "\n".join(f"{label:>12}  {text}" if label else text for label, text in rows)
 
 
-def tool_table(tools: Sequence[Tool]) -> Table:
-    """The tools, a line each."""
-    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    for name, justify in (
-        ("TOOL", "left"),
-        ("METHOD", "left"),
-        ("PATH", "left"),
-        ("TITLE", "left"),
-        ("ARGUMENTS", "left"),
-    ):
-        table.add_column(name, justify=justify, no_wrap=name in ("TOOL", "METHOD"))
+def print_tools(bridge: Bridge, problems: Sequence[Problem]) -> None:
+    """What `inspect` prints: the tools, a line each, the problems below them, the totals last."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("TOOL", "METHOD", "PATH", "TITLE", "ARGUMENTS"):
+        table.add_column(column, overflow="fold")
     table.add_column("TOKENS", justify="right")
-    for tool in tools:
+    for tool in bridge.tools:
         cells = (tool.name, tool.method, tool.path, tool.title or "", ", ".join(map(_argument, tool.arguments)))
         table.add_row(*(Text(printable(cell)) for cell in cells), f"{tokens(tool):,}")
-    return table
+    Console(width=None if sys.stdout.isatty() else WIDE).print(table)
+    needed = [f"credential {line}" for line in credentials(bridge)]
+    for line in ("", *problem_lines(problems), *needed, f"{heading(bridge)}: {totals(bridge, problems)}"):
+        print(line)
 
 
 def _argument(argument: Argument) -> str:

@@ -51,7 +51,7 @@ def node() -> Path:
     if not (CLIENTS / "node_modules" / ".package-lock.json").exists():
         npm = bin_folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
-        subprocess.run([bin_folder / "node", npm, "ci"], cwd=CLIENTS, env=environment, check=True, capture_output=True)
+        subprocess.run([str(bin_folder / "node"), str(npm), "ci"], cwd=CLIENTS, env=environment, check=True, capture_output=True)
     return bin_folder / "node"
 
 
@@ -60,7 +60,7 @@ def drive(node: Path) -> Callable[..., dict[str, Any]]:
     """Run one npm client against a server (see tests/clients/drive.mjs) and return what it saw."""
 
     def run(**job: Any) -> dict[str, Any]:
-        command = [node, CLIENTS / "drive.mjs", json.dumps(job)]
+        command = [str(node), str(CLIENTS / "drive.mjs"), json.dumps(job)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
         assert done.returncode == 0, done.stderr[-3000:]
         seen: dict[str, Any] = json.loads(done.stdout)

@@ -1,0 +1,148 @@
+"""What each MCP revision lets a server say: one table, and the rendering that reads it. No other file names a revision.
+
+Specification: the schema of each revision (`Tool`, `CallToolResult`, `Implementation`), 2024-11-05 to 2026-07-28.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from ..types import MISSING, CallToolResult, Implementation, JsonObject, Schema, ToolDescription
+
+WRAPPER: Final = "result"
+"""The property that holds structured content which is no object, where a revision demands an object."""
+
+
+def _is_object(schema: Schema) -> bool:
+    return schema.get("type") == "object"
+
+
+def _object_schema(schema: Schema) -> Schema:
+    """An outputSchema whose root is `type: object`: itself, or one that holds it as the property `result`.
+
+    `$defs` move to the new root, so that `#/$defs/…` keeps its meaning; a Tool's schemas have no other references.
+    """
+    if _is_object(schema):
+        return schema
+    root: Schema = {key: schema[key] for key in ("$schema", "$defs") if key in schema}
+    inner = {key: value for key, value in schema.items() if key not in root}
+    return {**root, "type": "object", "properties": {WRAPPER: inner}, "required": [WRAPPER]}
+
+
+def _object_content(value: Any, schema: Schema | None) -> JsonObject:
+    """Structured content as an object: wrapped exactly when its outputSchema is, or when it is no object."""
+    if isinstance(value, dict) and (schema is None or _is_object(schema)):
+        return value
+    return {WRAPPER: value}
+
+
+def _audio_as_resource(block: JsonObject) -> JsonObject:
+    """The bytes of an AudioContent block for a revision that has none; the block does not know where they came from."""
+    resource = {"uri": "attachment:audio", "mimeType": block.get("mimeType"), "blob": block.get("data")}
+    return {"type": "resource", "resource": resource}
+
+
+def _annotations(tool: ToolDescription) -> Any:
+    return dict(tool.annotations) or MISSING
+
+
+def _annotations_with_title(tool: ToolDescription) -> Any:
+    return ({"title": tool.title} if tool.title else {}) | dict(tool.annotations) or MISSING
+
+
+_Field = Callable[[ToolDescription], Any]
+_OLDEST_TOOL: Final[Mapping[str, _Field]] = {
+    "name": lambda tool: tool.name,
+    "description": lambda tool: tool.description,
+    "inputSchema": lambda tool: tool.input_schema,
+}
+_TITLED_TOOL: Final[Mapping[str, _Field]] = {
+    "name": lambda tool: tool.name,
+    "title": lambda tool: tool.title or MISSING,
+    "description": lambda tool: tool.description,
+    "inputSchema": lambda tool: tool.input_schema,
+    "outputSchema": lambda tool: MISSING if tool.output_schema is None else _object_schema(tool.output_schema),
+    "annotations": _annotations,
+}
+_ANY_OUTPUT: Final[Mapping[str, _Field]] = {
+    "outputSchema": lambda tool: MISSING if tool.output_schema is None else tool.output_schema,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """One revision: a row of the table.
+
+    `tool_fields` maps the fields of a listed tool to what they hold; `structured` renders structuredContent under its
+    outputSchema, or is None where the revision has none; `downgrades` replaces content blocks it does not know.
+    """
+
+    name: str
+    tool_fields: Mapping[str, _Field]
+    structured: Callable[[Any, Schema | None], Any] | None
+    implementation_fields: tuple[str, ...] = ("name", "version", "title")
+    downgrades: Mapping[str, Callable[[JsonObject], JsonObject]] = field(default_factory=dict)
+    batches: bool = False
+
+    def tool(self, tool: ToolDescription) -> JsonObject:
+        """A tool as `tools/list` shows it."""
+        fields = {name: field(tool) for name, field in self.tool_fields.items()}
+        return {name: value for name, value in fields.items() if value is not MISSING}
+
+    def tool_list(self, tools: Iterable[ToolDescription], next_cursor: str | None) -> JsonObject:
+        """The result of `tools/list`; no cursor means that this is the last page."""
+        listed = [self.tool(tool) for tool in tools]
+        return {"tools": listed} if next_cursor is None else {"tools": listed, "nextCursor": next_cursor}
+
+    def call_result(self, result: CallToolResult, output_schema: Schema | None) -> JsonObject:
+        """The result of `tools/call` for a tool that was listed with this outputSchema."""
+        wire: JsonObject = {"content": [self._block(block) for block in result.content]}
+        if self.structured is not None and result.structured_content is not MISSING:
+            wire["structuredContent"] = self.structured(result.structured_content, output_schema)
+        return {**wire, "isError": result.is_error}
+
+    def implementation(self, implementation: Implementation) -> JsonObject:
+        """Who the server is, as far as this revision asks."""
+        wire = implementation.to_wire()
+        return {name: wire[name] for name in self.implementation_fields if name in wire}
+
+    def _block(self, block: JsonObject) -> JsonObject:
+        downgrade = self.downgrades.get(block.get("type", ""))
+        return block if downgrade is None else downgrade(block)
+
+
+def _by_name(*revisions: Revision) -> Mapping[str, Revision]:
+    return MappingProxyType({revision.name: revision for revision in revisions})
+
+
+HANDSHAKE: Final = _by_name(
+    Revision(
+        name="2024-11-05",
+        tool_fields=_OLDEST_TOOL,
+        structured=None,
+        implementation_fields=("name", "version"),
+        downgrades={"audio": _audio_as_resource},
+    ),
+    Revision(
+        name="2025-03-26",
+        tool_fields={**_OLDEST_TOOL, "annotations": _annotations_with_title},
+        structured=None,
+        implementation_fields=("name", "version"),
+        batches=True,
+    ),
+    Revision(name="2025-06-18", tool_fields=_TITLED_TOOL, structured=_object_content),
+    Revision(name="2025-11-25", tool_fields=_TITLED_TOOL, structured=_object_content),
+)
+"""The revisions that `initialize` negotiates, oldest first."""
+
+STATELESS: Final = _by_name(
+    Revision(name="2026-07-28", tool_fields={**_TITLED_TOOL, **_ANY_OUTPUT}, structured=lambda value, _schema: value),
+)
+"""The revisions whose every request stands alone."""
+
+LATEST_HANDSHAKE: Final = HANDSHAKE["2025-11-25"]
+"""What `initialize` answers when it is asked for a revision it does not know (lifecycle, "Version Negotiation")."""
+
+ASSUMED: Final = HANDSHAKE["2025-03-26"]
+"""What an HTTP request without `MCP-Protocol-Version` speaks (transports, "Protocol Version Header")."""

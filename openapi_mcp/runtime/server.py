@@ -1,0 +1,134 @@
+"""`Server`: one message in, at most one answer out; it joins the protocol, the tools and the API, and decides nothing.
+
+Whatever goes wrong in a call becomes an answer: what was foreseen says so to the model, anything else goes to the log
+with its traceback, and the model only hears that it happened. Transports stay thin: bytes and statuses are made here.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from . import protocol
+from .arguments import prepare
+from .catalog import Catalog
+from .errors import CursorError, RuntimeFailure, UnknownToolError
+from .models import Tool
+from .protocol import ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
+from .requests import RequestOptions, build_request
+from .results import to_result
+from .types import CallToolResult, JsonObject, error_result
+from .upstream import Upstream
+
+logger = logging.getLogger("openapi_mcp")
+
+MAX_RESULT_BYTES: Final = 256 * 1024
+"""How much of an API's answer a result holds: some 64,000 tokens, more than most models can read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back over a transport: bytes of JSON or nothing, the session from now on, and the HTTP status."""
+
+    body: bytes | None
+    session: Session
+    status: int
+
+
+class Server:
+    """Tools behind MCP. It belongs to one event loop; whoever makes it calls `aclose` in the end."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        description: ServerDescription,
+        upstream: Upstream,
+        *,
+        options: RequestOptions,
+        max_result_bytes: int = MAX_RESULT_BYTES,
+    ) -> None:
+        self.catalog = catalog
+        self.description = description
+        self._upstream = upstream
+        self._options = options
+        self._max_result_bytes = max_result_bytes
+        # Rendered pages by revision and cursor. As cursors are verified, there are only so many.
+        self._pages: dict[tuple[str, str | None], JsonObject] = {}
+
+    def receive(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Step:
+        """What a message causes (see `protocol.receive`); `perform` makes it happen."""
+        return protocol.receive(self.description, session, message, headers)
+
+    async def perform(self, step: Step) -> Answer:
+        """Do what a Step asks for and write its answer. Never raises, unless it is cancelled.
+
+        The messages of a batch are done one after the other: no single message may make many requests at once.
+        """
+        if not step.batch:
+            return Answer(await self._perform(step), step.session, step.status)
+        bodies = [body for part in step.batch if (body := await self._perform(part)) is not None]
+        return Answer(b"[" + b",".join(bodies) + b"]" if bodies else None, step.session, step.status)
+
+    async def handle(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Answer:
+        """`receive` and `perform` in one."""
+        return await self.perform(self.receive(message, session, headers))
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
+        """Call a tool. Raises UnknownToolError; any other failure is a result with `is_error`."""
+        return await self._call(self._tool(name), arguments)
+
+    async def aclose(self) -> None:
+        """Close the connections to the API."""
+        await self._upstream.aclose()
+
+    def _tool(self, name: str) -> Tool:
+        tool = self.catalog.get(name)
+        if tool is None:
+            raise UnknownToolError("There is no tool of that name.")
+        return tool
+
+    async def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
+        try:
+            request = build_request(tool, prepare(tool, arguments), self._options)
+            response = await self._upstream.send(request)
+            return to_result(tool, response, max_bytes=self._max_result_bytes)
+        except RuntimeFailure as failure:
+            return error_result(str(failure))
+        except Exception:
+            logger.exception("The call of %s failed.", tool.name)
+            return error_result("The server failed while it made this call; the reason is in its log.")
+
+    async def _perform(self, step: Step) -> bytes | None:
+        action = step.action
+        if isinstance(action, ToolCall):
+            return _encode(await self._reply_to_call(action))
+        if isinstance(action, ToolList):
+            return _encode(self._reply_to_list(action))
+        return None if step.reply is None else _encode(step.reply)
+
+    async def _reply_to_call(self, call: ToolCall) -> JsonObject:
+        try:
+            tool = self._tool(call.name)
+        except UnknownToolError as failure:
+            return call.refuse(str(failure))
+        return call.reply(await self._call(tool, call.arguments), tool.output_schema)
+
+    def _reply_to_list(self, wanted: ToolList) -> JsonObject:
+        key = (wanted.revision.name, wanted.cursor)
+        if key not in self._pages:
+            try:
+                self._pages[key] = wanted.render(*self.catalog.page(wanted.cursor))
+            except CursorError as failure:
+                return wanted.refuse(str(failure))
+        return wanted.reply(self._pages[key])
+
+
+def _encode(reply: JsonObject) -> bytes:
+    try:
+        return jsonrpc.encode(reply)
+    except (TypeError, ValueError, RecursionError):
+        logger.exception("An answer cannot be written as JSON.")
+        request_id = reply.get("id")
+        return jsonrpc.encode(
+            jsonrpc.error(jsonrpc.INTERNAL_ERROR, "The answer cannot be written as JSON.", request_id=request_id)
+        )

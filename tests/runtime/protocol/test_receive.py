@@ -1,0 +1,137 @@
+"""`receive` over arbitrary messages: it never raises, and whoever asked is answered, once, with the id they gave."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from openapi_mcp.runtime.protocol import (
+    HANDSHAKE,
+    STATELESS,
+    Cancellation,
+    ServerDescription,
+    Session,
+    Step,
+    ToolCall,
+    ToolList,
+    jsonrpc,
+    receive,
+)
+from openapi_mcp.runtime.types import Implementation, error_result
+from tests.runtime.pets import DESCRIPTION
+from tests.runtime.protocol.test_jsonrpc import JSON_VALUES
+
+VERSION = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+REVISIONS = [*HANDSHAKE, *STATELESS, "1999-01-01"]
+METHODS = ["initialize", "ping", "server/discover", "tools/list", "tools/call", "notifications/cancelled", "x"]
+
+
+def or_anything(likely: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Values that get far, and now and then one that does not."""
+    return st.one_of(likely, likely, likely, JSON_VALUES)
+
+
+ENVELOPES = st.fixed_dictionaries(
+    {VERSION: or_anything(st.sampled_from(REVISIONS))}, optional={CAPABILITIES: or_anything(st.just({}))}
+)
+PARAMS = st.fixed_dictionaries(
+    {},
+    optional={
+        "_meta": or_anything(ENVELOPES),
+        "name": or_anything(st.just("getPet")),
+        "arguments": or_anything(st.just({})),
+        "cursor": or_anything(st.just("c")),
+        "protocolVersion": or_anything(st.sampled_from(REVISIONS)),
+        "requestId": or_anything(st.just(1)),
+    },
+)
+OBJECTS = st.fixed_dictionaries(
+    {"jsonrpc": or_anything(st.just("2.0"))},
+    optional={
+        "id": or_anything(st.integers() | st.text()),
+        "method": or_anything(st.sampled_from(METHODS)),
+        "params": or_anything(PARAMS),
+        "result": JSON_VALUES,
+        "error": JSON_VALUES,
+    },
+)
+MESSAGES = st.one_of(OBJECTS, OBJECTS, JSON_VALUES, st.lists(OBJECTS | JSON_VALUES, max_size=4))
+HEADERS = st.none() | st.fixed_dictionaries(
+    {},
+    optional={
+        "mcp-protocol-version": st.sampled_from(REVISIONS) | st.text(),
+        "mcp-method": st.sampled_from(METHODS) | st.text(),
+        "mcp-name": st.just("getPet") | st.text(),
+    },
+)
+SESSIONS = st.sampled_from([Session(), *map(Session, HANDSHAKE)])
+
+
+def reply(step: Step) -> Any:
+    """What would go out: the immediate reply, or any answer to what is to be done."""
+    match step.action:
+        case ToolCall() as call:
+            return call.reply(error_result("x"), {})
+        case ToolList() as wanted:
+            return wanted.reply(wanted.render([], None))
+    return step.reply
+
+
+def is_asked(message: Any) -> bool:
+    """Whether a message wants an answer: it has a method and an id that can be echoed."""
+    return isinstance(message, dict) and "method" in message and "id" in message and jsonrpc.is_id(message["id"])
+
+
+@settings(max_examples=250)
+@given(message=MESSAGES, headers=HEADERS, session=SESSIONS)
+def test_every_message_is_survived_and_every_question_answered(
+    message: Any, headers: dict[str, str] | None, session: Session
+) -> None:
+    step = receive(DESCRIPTION, session, message, headers)
+    assert step.status in {200, 202, 400, 404}
+    assert step.session.revision is None or step.session.revision in HANDSHAKE
+    parts = list(zip(message, step.batch, strict=True)) if step.batch else [(message, step)]
+    for one, caused in parts:
+        answer = reply(caused)
+        assert answer is None or jsonrpc.encode(answer)
+        if is_asked(one):
+            assert answer["id"] == one["id"]
+            assert ("result" in answer) != ("error" in answer)
+        elif answer is not None:
+            assert "error" in answer
+            assert "id" not in answer or answer["id"] == one["id"]
+
+
+@given(message=OBJECTS, session=SESSIONS)
+def test_the_codes_of_the_stateless_era_never_reach_the_other(message: dict[str, Any], session: Session) -> None:
+    answer = reply(receive(DESCRIPTION, session, message))
+    code = answer["error"]["code"] if answer and "error" in answer else 0
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    enveloped = isinstance(meta, dict) and VERSION in meta
+    assert enveloped or not -32099 <= code <= -32020
+
+
+@given(message=OBJECTS, headers=HEADERS)
+def test_nobody_cancels_by_id_over_http(message: dict[str, Any], headers: dict[str, str] | None) -> None:
+    action = receive(DESCRIPTION, Session(), message, headers).action
+    assert headers is None or not isinstance(action, Cancellation)
+
+
+def test_a_server_without_instructions_gives_none() -> None:
+    description = ServerDescription(implementation=Implementation(name="n", version="1"))
+    params = {"protocolVersion": "2025-11-25"}
+    step = receive(description, Session(), {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+    assert step.reply is not None
+    assert "instructions" not in step.reply["result"]
+    assert step.reply["result"]["serverInfo"] == {"name": "n", "version": "1"}
+
+
+def test_only_the_stateless_era_ends_a_call_with_its_connection() -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "getPet"}}
+    envelope = {VERSION: "2026-07-28", CAPABILITIES: {}}
+    modern = {**call, "params": {"name": "getPet", "_meta": envelope}}
+    headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "getPet"}
+    assert receive(DESCRIPTION, Session(), modern, headers).ends_with_connection
+    assert not receive(DESCRIPTION, Session(), call, {}).ends_with_connection

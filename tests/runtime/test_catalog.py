@@ -1,0 +1,77 @@
+"""The catalog: tools by name, pages that together are the list, and cursors that nobody can make up."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openapi_mcp.runtime.catalog import Catalog
+from openapi_mcp.runtime.errors import CursorError
+from openapi_mcp.runtime.models import Tool
+from tests.runtime.pets import GET_PET, LIST_PETS, TOOLS
+
+
+def tools(count: int) -> list[Tool]:
+    return [replace(GET_PET, name=f"tool-{number}") for number in range(count)]
+
+
+def walk(catalog: Catalog) -> list[Tool]:
+    """All tools, page by page."""
+    page, cursor = catalog.page()
+    seen = list(page)
+    while cursor is not None:
+        page, cursor = catalog.page(cursor)
+        assert page
+        seen += page
+    return seen
+
+
+def test_a_tool_is_found_by_its_name() -> None:
+    assert Catalog(TOOLS).get("listPets") is LIST_PETS
+    assert Catalog(TOOLS).get("listpets") is None
+
+
+def test_all_tools_are_on_one_page_unless_told_otherwise() -> None:
+    assert Catalog(tools(500)).page() == (tuple(tools(500)), None)
+    assert Catalog([]).page() == ((), None)
+    assert Catalog([], page_size=3).page() == ((), None)
+
+
+@given(count=st.integers(0, 30), page_size=st.integers(1, 12))
+def test_the_pages_are_the_list(count: int, page_size: int) -> None:
+    assert walk(Catalog(tools(count), page_size=page_size)) == tools(count)
+
+
+def test_another_process_with_the_same_tools_knows_the_cursors() -> None:
+    _, cursor = Catalog(tools(5), page_size=2).page()
+    assert Catalog(tools(5), page_size=2).page(cursor)[0] == tuple(tools(5)[2:4])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Catalog(tools(6), page_size=2),
+        Catalog(tools(5)[::-1], page_size=2),
+        Catalog(tools(5), page_size=3),
+        Catalog(tools(5)),
+    ],
+    ids=["one more", "another order", "other pages", "one page"],
+)
+def test_a_cursor_of_another_list_is_refused(other: Catalog) -> None:
+    _, cursor = Catalog(tools(5), page_size=2).page()
+    with pytest.raises(CursorError):
+        other.page(cursor)
+
+
+@pytest.mark.parametrize("cursor", ["", "0", "2", "x" * 100_000, "\ud800"])
+def test_a_made_up_cursor_is_refused(cursor: str) -> None:
+    with pytest.raises(CursorError):
+        Catalog(tools(5), page_size=2).page(cursor)
+
+
+def test_a_catalog_that_cannot_be_is_refused() -> None:
+    with pytest.raises(ValueError, match="same name"):
+        Catalog([GET_PET, GET_PET])
+    with pytest.raises(ValueError, match="at least one"):
+        Catalog(TOOLS, page_size=0)

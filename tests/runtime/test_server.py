@@ -1,0 +1,162 @@
+"""The server: from a message to bytes through the real parts, and from whatever goes wrong to an answer."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from openapi_mcp.runtime.errors import UnknownToolError
+from openapi_mcp.runtime.protocol import Session
+from openapi_mcp.runtime.server import Answer, Server
+from openapi_mcp.runtime.types import CallToolResult
+from openapi_mcp.runtime.upstream import Upstream
+from tests.runtime.pets import pet_server
+
+SESSION = Session("2025-11-25")
+Respond = Callable[[httpx.Request], httpx.Response]
+
+
+def answering(respond: Respond) -> Server:
+    """A server of the pet tools whose API answers like this."""
+    return pet_server("http://api.test", Upstream(transport=httpx.MockTransport(respond)))
+
+
+def minka(_request: httpx.Request) -> httpx.Response:
+    return httpx.Response(200, json={"name": "Minka"})
+
+
+def request(method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+
+
+def handle(server: Server, message: Any, session: Session = SESSION) -> Answer:
+    async def once() -> Answer:
+        try:
+            return await server.handle(message, session)
+        finally:
+            await server.aclose()
+
+    return asyncio.run(once())
+
+
+def said(answer: Answer) -> Any:
+    assert answer.body is not None
+    return json.loads(answer.body)
+
+
+def call(server: Server, name: str, **arguments: Any) -> CallToolResult:
+    async def once() -> CallToolResult:
+        try:
+            return await server.call(name, arguments)
+        finally:
+            await server.aclose()
+
+    return asyncio.run(once())
+
+
+def test_a_call_goes_to_the_api_and_comes_back() -> None:
+    seen: list[httpx.Request] = []
+
+    def respond(sent: httpx.Request) -> httpx.Response:
+        seen.append(sent)
+        return minka(sent)
+
+    answer = handle(answering(respond), request("tools/call", name="getPet", arguments={"petId": 7}))
+    assert (seen[0].method, str(seen[0].url)) == ("GET", "http://api.test/pets/7")
+    assert (answer.status, answer.session) == (200, SESSION)
+    assert said(answer)["id"] == 7
+    assert said(answer)["result"]["structuredContent"] == {"name": "Minka"}
+    assert said(answer)["result"]["isError"] is False
+
+
+def test_an_argument_that_does_not_fit_is_told_to_the_model() -> None:
+    answer = said(handle(answering(minka), request("tools/call", name="getPet", arguments={"petId": "many"})))
+    assert answer["result"]["isError"] is True
+    assert "petId" in answer["result"]["content"][0]["text"]
+
+
+def test_an_api_that_cannot_be_reached_is_told_to_the_model() -> None:
+    def refuse(_request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    result = call(answering(refuse), "getPet", petId=7)
+    assert result.is_error
+    assert "api.test" in result.content[0]["text"]
+
+
+def test_what_nobody_foresaw_is_logged_whole_and_told_without_its_insides(caplog: pytest.LogCaptureFixture) -> None:
+    def explode(_request: httpx.Request) -> httpx.Response:
+        raise ZeroDivisionError("secret")
+
+    with caplog.at_level(logging.ERROR, "openapi_mcp"):
+        answer = said(handle(answering(explode), request("tools/call", name="getPet", arguments={"petId": 7})))
+    assert answer["result"]["isError"] is True
+    assert "secret" not in json.dumps(answer)
+    assert "ZeroDivisionError: secret" in caplog.text
+
+
+def test_an_unknown_tool_is_an_error_of_the_request() -> None:
+    answer = said(handle(answering(minka), request("tools/call", name="noSuchTool")))
+    assert (answer["id"], answer["error"]["code"]) == (7, -32602)
+    with pytest.raises(UnknownToolError):
+        call(answering(minka), "noSuchTool")
+
+
+def test_a_cursor_that_was_never_given_out_is_an_error_of_the_request() -> None:
+    answer = said(handle(answering(minka), request("tools/list", cursor="made up")))
+    assert (answer["id"], answer["error"]["code"]) == (7, -32602)
+
+
+def test_the_list_is_rendered_once_for_each_revision() -> None:
+    server = answering(minka)
+    older = Session("2024-11-05")
+
+    async def lists() -> list[Any]:
+        answers = [await server.handle(request("tools/list"), session) for session in (SESSION, older, SESSION)]
+        await server.aclose()
+        return [said(answer)["result"]["tools"] for answer in answers]
+
+    newest, oldest, again = asyncio.run(lists())
+    assert newest == again
+    assert "title" in newest[0]
+    assert "title" not in oldest[0]
+    assert len(server._pages) == 2
+
+
+def test_a_notification_gets_no_answer() -> None:
+    answer = handle(answering(minka), {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert (answer.body, answer.status) == (None, 202)
+
+
+def test_initialize_settles_the_session() -> None:
+    answer = handle(answering(minka), request("initialize", protocolVersion="2025-06-18"), Session())
+    assert answer.session == Session("2025-06-18")
+
+
+def test_the_answers_of_a_batch_are_one_array() -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    batch = [ping, {"jsonrpc": "2.0", "method": "x"}, request("tools/call", name="getPet", arguments={"petId": 7})]
+    answer = handle(answering(minka), batch, Session("2025-03-26"))
+    assert [reply["id"] for reply in said(answer)] == [1, 7]
+    silent = handle(answering(minka), [{"jsonrpc": "2.0", "method": "x"}], Session("2025-03-26"))
+    assert silent.body is None
+
+
+def test_an_answer_that_cannot_be_written_is_an_error(caplog: pytest.LogCaptureFixture) -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    server = answering(minka)
+    step = server.receive({"jsonrpc": "2.0", "id": 7, "method": "ping"}, SESSION)
+    assert step.reply is not None
+    step.reply["result"]["deep"] = deep
+
+    answer = asyncio.run(server.perform(step))
+    assert (said(answer)["id"], said(answer)["error"]["code"]) == (7, -32603)
+    assert "RecursionError" in caplog.text
+    while deep:
+        deep = deep.pop()  # a list of that depth must not be left to one recursive release

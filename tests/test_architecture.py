@@ -1,0 +1,100 @@
+"""The wall between the halves and the layers within them, read from the imports; each file has its place in a layer."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "openapi_mcp"
+RUNTIME = PACKAGE / "runtime"
+PROTOCOL = RUNTIME / "protocol"
+
+LAYERS: dict[Path, list[str]] = {
+    PROTOCOL: ["jsonrpc headers", "revisions", "step", "handshake stateless", "__init__"],
+    RUNTIME: [
+        "__init__ types errors",
+        "jsontext media_types models protocol validation",
+        "styles auth repairs explanations parts cutting conformance redirects",
+        "arguments answers content",
+        "forms multipart results headers addresses",
+        "bodies upstream catalog",
+        "requests lines",
+        "server",
+        "stdio streamable_http",
+    ],
+    PACKAGE: [
+        "__init__ errors",
+        "cli",
+        "__main__",
+    ],
+}
+"""Each folder's modules, lowest first; a module imports from lower layers only, and a folder is a module of its parent."""
+
+THIRD_PARTIES = {PROTOCOL: set[str](), RUNTIME: {"httpx", "jsonschema", "referencing", "starlette"}}
+"""What the runtime may import besides the standard library: a generated package depends on nothing more."""
+
+HEAVY = {"openapi_core", "openapi_spec_validator", "jsonschema_path", "prance", "jinja2", "yaml", "rich", "uvicorn"}
+"""Never imported at the top of a module, so that `serve` starts at once; only these may be imported elsewhere."""
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(path: Path, *, everywhere: bool = True) -> Iterator[tuple[int, str]]:
+    """Level and dotted name of each import; `from . import a` counts as `a`."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree) if everywhere else tree.body:
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.level, node.module
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.level, alias.name) for alias in node.names)
+
+
+def layer(folder: Path, module: str) -> int:
+    places = [place for place, names in enumerate(LAYERS[folder]) if module in names.split()]
+    assert len(places) == 1, f"{folder.name}/{module} has no place in a layer (or two)"
+    return places[0]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_each_module_imports_from_lower_layers_only(path: Path) -> None:
+    place = layer(path.parent, path.stem)
+    for level, name in imports(path, everywhere=path.stem != "cli"):
+        folder, module = path.parents[level - 1] if level else PACKAGE, name.split(".")[0]
+        if level and name != "__version__":
+            assert folder in LAYERS, f"{path} imports from outside the package"
+            mine = place if folder == path.parent else layer(folder, path.relative_to(folder).parts[0])
+            assert layer(folder, module) < mine, f"{path.name} imports {module}, which is not below it"
+        assert level or module != "openapi_mcp", f"{path.name} imports its own package by name"
+
+
+@pytest.mark.parametrize("path", sorted(RUNTIME.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_runtime_could_be_copied_elsewhere(path: Path) -> None:
+    depth = len(path.relative_to(RUNTIME).parts)
+    allowed = THIRD_PARTIES[path.parent] | sys.stdlib_module_names
+    for level, name in imports(path):
+        assert level <= depth, f"{path.name} reaches over the wall"
+        assert level or name.split(".")[0] in allowed, f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
+    at_the_top = {name.split(".")[0] for level, name in imports(path, everywhere=False) if not level}
+    assert not at_the_top & HEAVY
+    if path.stem != "cli":
+        inside = {(level, name) for level, name in imports(path)} - set(imports(path, everywhere=False))
+        assert {name.split(".")[0] for level, name in inside} <= HEAVY | {"jsonschema"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_each_file_says_its_purpose_and_stays_small(path: Path) -> None:
+    text = path.read_text()
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree), "a file opens with one sentence of purpose"
+    assert text.count("\n") <= 400
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 50, node.name

@@ -1,0 +1,137 @@
+"""One value as the bytes of one media type: a whole body, a part, a form field, or a `content` parameter.
+
+The media type decides; the value's own type only where the media type does not. Specification: OpenAPI 3.2 Media Type
+Object and "Working with Binary Data", RFC 8259, RFC 7464, RFC 4648, RFC 2397.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote_to_bytes
+
+from . import jsontext, media_types
+from .errors import ArgumentError, RequestError
+from .models import Argument
+from .styles import scalar_text
+
+RECORD_SEPARATOR: Final = "\x1e"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """Bytes that came as text in an argument, with what a data: URL says of them."""
+
+    data: bytes
+    content_type: str | None = None
+    filename: str | None = None
+
+
+def encode(value: Any, content_type: str) -> bytes:
+    """The bytes of `value`. Raises ArgumentError, or RequestError for a media type that cannot be written yet."""
+    for test, writer in _WRITERS:
+        if test(content_type):
+            return writer(value, content_type)
+    return _text(value, content_type)
+
+
+def encode_text(value: Any, content_type: str) -> str:
+    """The same as text, for places that are text: a parameter, a form field."""
+    return encode(value, content_type).decode(_charset(content_type))
+
+
+def parameter_value(argument: Argument, value: Any) -> Any:
+    """What a style has to write: of a `content` parameter, the text its media type makes of the value."""
+    return value if argument.content_type is None else encode_text(value, argument.content_type)
+
+
+def by_value(content_type: str, value: Any) -> str:
+    """A part's media type where the document's default, text, does not suit what came (OpenAPI 3.2 Encoding Object)."""
+    if isinstance(value, dict | list) and media_types.essence(content_type) == "text/plain":
+        return "application/json"
+    return content_type
+
+
+def file(value: Any, name: str) -> File:
+    """The bytes that a base64 string or a `data:` URL stands for. Raises ArgumentError, naming the argument."""
+    if not isinstance(value, str):
+        raise ArgumentError(f"`{name}` must be a base64 string (the bytes of a file), not {scalar_text(value)[:40]}.")
+    if value[:5].lower() == "data:":
+        return _data_url(value, name)
+    return File(_base64(value, name))
+
+
+def _data_url(url: str, name: str) -> File:
+    head, comma, data = url[5:].partition(",")
+    if not comma:
+        raise ArgumentError(f"`{name}` begins like a data: URL but has no comma before its data.")
+    kind, marker, _ = head.partition(";base64")
+    return File(
+        _base64(data, name) if marker else unquote_to_bytes(data),
+        media_types.essence(kind) or None,
+        media_types.parameter(kind, "name") or media_types.parameter(kind, "filename"),
+    )
+
+
+def _base64(text: str, name: str) -> bytes:
+    """RFC 4648 §4 or §5, white space and missing padding forgiven; anything else is an ArgumentError."""
+    compact = re.sub(r"\s", "", text).rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(compact + "=" * (-len(compact) % 4), validate=True)
+    except (binascii.Error, ValueError) as error:
+        shown = text if len(text) <= 40 else text[:40] + "…"
+        raise ArgumentError(f"`{name}` must be base64 (the bytes of a file); {shown!r} is not base64.") from error
+
+
+def _json(value: Any, _: str) -> bytes:
+    return jsontext.write_bytes(value)
+
+
+def _json_lines(value: Any, _: str) -> bytes:
+    return b"".join(jsontext.write_bytes(item) + b"\n" for item in _items(value))
+
+
+def _json_sequence(value: Any, _: str) -> bytes:
+    return b"".join(RECORD_SEPARATOR.encode() + jsontext.write_bytes(item) + b"\n" for item in _items(value))
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _xml(value: Any, content_type: str) -> bytes:
+    if isinstance(value, dict | list):
+        raise RequestError(
+            f"A {media_types.essence(content_type)} body cannot be built from properties yet; send it as XML text, or "
+            "choose another media type."
+        )
+    return _text(value, content_type)
+
+
+def _text(value: Any, content_type: str) -> bytes:
+    charset = _charset(content_type)
+    try:
+        return scalar_text(value).encode(charset)
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"The text holds characters that {charset} cannot express.") from error
+
+
+def _charset(content_type: str) -> str:
+    """The declared charset if Python knows it, else UTF-8."""
+    charset = media_types.parameter(content_type, "charset") or "utf-8"
+    try:
+        "".encode(charset)
+    except (LookupError, ValueError):
+        return "utf-8"
+    return charset
+
+
+_WRITERS: Final[tuple[tuple[Callable[[str], bool], Callable[[Any, str], bytes]], ...]] = (
+    (media_types.is_json_sequence, _json_sequence),
+    (media_types.is_json_lines, _json_lines),
+    (media_types.is_json, _json),
+    (media_types.is_xml, _xml),
+)
+"""The first test that holds decides; a string for any other type is that text, and whatever else is JSON text."""

@@ -1,0 +1,122 @@
+"""`multipart/*` bodies: one part for each value, headers nothing breaks out of, a boundary that occurs nowhere else.
+
+An object body has named parts; an array body has parts by position, whose Encoding is looked up under its index and
+then under `*` (OpenAPI 3.2's prefixEncoding and itemEncoding). Null is not written: there is no part for it.
+Specification: RFC 2046 §5.1, RFC 7578, WHATWG HTML "multipart/form-data encoding algorithm" (names), OpenAPI 3.2.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from . import content, media_types, styles
+from .errors import ArgumentError
+from .models import Encoding, MediaType
+
+_UNDECLARED: Final = Encoding()
+# WHATWG HTML, "escape a string" for names in Content-Disposition: these three and no others.
+_ESCAPES: Final = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One body part: its headers in order, and its bytes."""
+
+    headers: tuple[tuple[str, str], ...]
+    data: bytes
+
+    def to_wire(self) -> bytes:
+        """Headers, an empty line, the bytes (RFC 2046 §5.1.1)."""
+        lines = "".join(f"{name}: {value}\r\n" for name, value in self.headers)
+        return lines.encode("utf-8") + b"\r\n" + self.data
+
+
+def encode(value: Any, media: MediaType) -> tuple[str, bytes]:
+    """The Content-Type with its boundary, and the body. Raises ArgumentError where `value` has no parts."""
+    content_type = media_types.concrete(media.content_type)
+    if isinstance(value, dict):
+        parts = list(_named(value, media.encoding))
+    elif isinstance(value, list):
+        parts = list(_positional(value, media.encoding))
+    else:
+        raise ArgumentError(
+            f"A {media_types.essence(content_type)} body must be an object whose properties are the parts."
+        )
+    bodies = [part.to_wire() for part in parts]
+    boundary = _boundary(bodies, media_types.parameter(content_type, "boundary"))
+    delimiter = b"--" + boundary.encode("ascii")
+    body = b"".join(delimiter + b"\r\n" + part + b"\r\n" for part in bodies) + delimiter + b"--\r\n"
+    return _with_boundary(content_type, boundary), body
+
+
+def _named(value: Mapping[str, Any], encoding: Mapping[str, Encoding]) -> Iterator[Part]:
+    for name, item in value.items():
+        rule = encoding.get(name, _UNDECLARED)
+        if rule.style is not None:
+            for key, text in styles.pairs(name, item, style=rule.style, explode=rule.explode, escaping=styles.RAW):
+                yield _part(key, text, rule)
+        else:
+            for member in item if isinstance(item, list) else [item]:
+                if member is not None:
+                    yield _part(name, member, rule)
+
+
+def _positional(value: list[Any], encoding: Mapping[str, Encoding]) -> Iterator[Part]:
+    anywhere = encoding.get("*", _UNDECLARED)
+    for index, item in enumerate(value):
+        if item is not None:
+            yield _part(None, item, encoding.get(str(index), anywhere))
+
+
+def _part(name: str | None, value: Any, rule: Encoding) -> Part:
+    found = content.file(value, name or "body") if rule.binary else None
+    content_type = _content_type(value, rule, found)
+    data = found.data if found else content.encode(value, content_type)
+    if content_type == "text/plain" and not data.isascii():
+        content_type = "text/plain; charset=utf-8"  # RFC 7578 §5.1.2: text says how it is written
+    own = {header.lower(): header for header, _ in rule.headers}
+    disposition = _disposition(name, found)
+    headers = [("Content-Disposition", disposition)] if disposition and "content-disposition" not in own else []
+    headers += [("Content-Type", content_type)]
+    headers += [(key, text) for key, text in rule.headers if key.lower() != "content-type"]
+    return Part(tuple((_one_line(key), _one_line(text)) for key, text in headers), data)
+
+
+def _content_type(value: Any, rule: Encoding, found: content.File | None) -> str:
+    if rule.style is not None:
+        return "text/plain"
+    known = found.content_type if found else None
+    declared = rule.content_type
+    if found and media_types.essence(declared) == "text/plain":
+        declared = known or media_types.OCTET_STREAM
+    return media_types.concrete(content.by_value(declared, value), binary=found is not None, known=known)
+
+
+def _disposition(name: str | None, found: content.File | None) -> str | None:
+    """Every file has a filename, by default the part's name: servers tell files from fields by it (RFC 7578 §4.2)."""
+    if name is None:
+        return None
+    disposition = f'form-data; name="{name.translate(_ESCAPES)}"'
+    if found is None:
+        return disposition
+    return f'{disposition}; filename="{(found.filename or name).translate(_ESCAPES)}"'
+
+
+def _one_line(text: str) -> str:
+    return text.replace("\r", " ").replace("\n", " ")
+
+
+def _boundary(bodies: list[bytes], wished: str | None) -> str:
+    """The document's own boundary, or one made from the content: the same request twice is the same bytes."""
+    digest = hashlib.sha256(b"\0".join(bodies))
+    boundary = wished if wished and wished.isascii() and len(wished) <= 70 else digest.hexdigest()[:32]
+    while any(boundary.encode("ascii") in body for body in bodies):
+        digest.update(b"again")
+        boundary = digest.hexdigest()[:32]
+    return boundary
+
+
+def _with_boundary(content_type: str, boundary: str) -> str:
+    kept = [part for part in content_type.split(";") if not part.strip().lower().startswith("boundary=")]
+    return f"{';'.join(kept).strip()}; boundary={boundary}"

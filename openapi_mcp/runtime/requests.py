@@ -1,0 +1,105 @@
+"""A tool and the arguments of a call as one `httpx.Request`; pure, and exact to the byte.
+
+Everything is escaped before httpx sees it; the host comes from configuration and document, never from an argument.
+Specification: OpenAPI 3.2 Operation and Parameter Objects.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from . import addresses, auth, bodies, content, forms, headers, styles
+from .errors import ArgumentError
+from .models import Argument, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """What whoever runs the server adds to every request.
+
+    `base_url` replaces the document's. `headers` replace computed ones of the same name, but not a body's Content-Type.
+    `credentials` are keyed by `SecurityScheme.name`. Neither of the two appears in a repr.
+    """
+
+    base_url: str | None = None
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def build_request(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
+    """The request for a call whose arguments are prepared. Raises ArgumentError and RequestError."""
+    try:
+        return _build(tool, arguments, options)
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            "An argument holds half of a surrogate pair, which no text on the wire can carry."
+        ) from error
+    except RecursionError as error:
+        raise ArgumentError("The arguments are nested too deeply.") from error
+
+
+def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
+    _refuse_homeless(tool, arguments)
+    credentials = auth.apply(tool, options.credentials)
+    url = addresses.build(
+        addresses.base(options.base_url or tool.base_url),
+        tool.path,
+        {item.wire_name or item.name: _filling(item, value) for item, value in _given(tool, arguments, "path")},
+        _query(tool, arguments, credentials),
+    )
+    body = bodies.build(tool, arguments)
+    fields = headers.build(
+        accept=tool.accept,
+        given=_given(tool, arguments, "header"),
+        cookies=_given(tool, arguments, "cookie"),
+        credentials=credentials,
+        configured=options.headers,
+        content_type=body.content_type if body else None,
+    )
+    request = httpx.Request(tool.method, url, headers=fields, content=body.content if body else None)
+    request.method = tool.method  # httpx upper-cases it, but a method is case-sensitive (RFC 9110 §9.1)
+    return request
+
+
+def _given(tool: Tool, arguments: Mapping[str, Any], *locations: str) -> list[tuple[Argument, Any]]:
+    """The arguments of these locations that were given, in the document's order."""
+    return [(a, arguments[a.name]) for a in tool.arguments if a.location in locations and a.name in arguments]
+
+
+def _refuse_homeless(tool: Tool, arguments: Mapping[str, Any]) -> None:
+    """What the tool does not declare becomes a property of the body; where the body has none, it has no place to go."""
+    if tool.body is not None and not any(a.location == "body" and a.wire_name is None for a in tool.arguments):
+        return
+    known = {argument.name for argument in tool.arguments}
+    homeless = [f"`{name}`" for name in arguments if name not in known]
+    if homeless:
+        raise ArgumentError(f"This tool has no argument {' or '.join(homeless)}.")
+
+
+def _filling(argument: Argument, value: Any) -> addresses.Filling:
+    return addresses.Filling(argument.name, styles.path_text(argument, content.parameter_value(argument, value)))
+
+
+def _query(tool: Tool, arguments: Mapping[str, Any], credentials: auth.Credentials) -> str:
+    """The query string; a credential replaces an argument of its name (nobody but the configuration sets it)."""
+    secrets = [(styles.percent(name), styles.percent(value)) for name, value in credentials.query]
+    taken = {name for name, _ in secrets}
+    parts: list[str] = []
+    for argument, value in _given(tool, arguments, "query", "querystring"):
+        if argument.location == "querystring":
+            parts.append(_whole_query(argument, value))
+        else:
+            pairs = styles.query_pairs(argument, content.parameter_value(argument, value))
+            parts += [f"{name}={text}" for name, text in pairs if name not in taken]
+    parts += [f"{name}={text}" for name, text in secrets]
+    return "&".join(part for part in parts if part)
+
+
+def _whole_query(argument: Argument, value: Any) -> str:
+    """`in: querystring`: the value is the query itself, by its media type (OpenAPI 3.2)."""
+    content_type = argument.content_type or forms.FORM
+    if content_type.startswith(forms.FORM) and isinstance(value, dict):
+        return forms.encode(value, {})
+    return styles.percent(content.encode_text(value, content_type))

@@ -1,0 +1,204 @@
+"""Parameter values as text: every `style`, exploded or not, of every type, in one table; each place has its escaping.
+
+A style decides which characters stand between names and values; a place (path, query, header, cookie) decides how the
+names and values themselves are escaped. Nothing here knows an argument's schema. Specification: OpenAPI 3.2 "Style
+Values" and "Style Examples", RFC 6570 §3.2.1 (whose algorithm this is), RFC 3986 §2, RFC 6265 §4.1.1.
+
+Where the specification says nothing:
+
+- null, an empty array and an empty object are undefined (RFC 6570 §2.3) and not written; nor are null members.
+- deepObject nests: `a[b][c]=1`; arrays in it are numbered: `a[0]=x` (so Stripe, qs and PHP read objects inside too).
+- An array or object where a style has no place for one (inside an array, say) is written as its JSON text.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from . import jsontext
+from .models import Argument, Style
+
+Pairs = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """One row of the table: what precedes the whole, what stands between exploded members, what between joined ones."""
+
+    prefix: str
+    joint: str
+    delimiter: str
+    named: bool = False
+
+
+EXPANSIONS: Final[dict[Style, Expansion]] = {
+    "matrix": Expansion(";", ";", ",", named=True),
+    "label": Expansion(".", ".", ","),
+    "simple": Expansion("", ",", ","),
+    "form": Expansion("", ",", ","),
+    "cookie": Expansion("", ",", ","),
+    "spaceDelimited": Expansion("", ",", " "),
+    "pipeDelimited": Expansion("", ",", "|"),
+    "tabDelimited": Expansion("", ",", "\t"),
+    "deepObject": Expansion("", ",", ","),
+}
+"""`joint` and `prefix` matter in paths and headers; in a query, a cookie or a form, members are separate pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Escaping:
+    """How one place writes names, values, and the delimiters between joined values."""
+
+    name: Callable[[str], str]
+    value: Callable[[str], str]
+    delimiter: Callable[[str], str]
+
+
+def percent(text: str) -> str:
+    """Percent-encoded but for RFC 3986's unreserved characters."""
+    return quote(text, safe="")
+
+
+_TRIPLE = re.compile("(%[0-9A-Fa-f]{2})")
+
+
+def _but(safe: str) -> Callable[[str], str]:
+    """Percent-encoding that passes the characters of `safe` and percent-encoded triples (RFC 6570 §3.2.3)."""
+
+    def escape(text: str) -> str:
+        pieces = _TRIPLE.split(text)
+        return "".join(piece if index % 2 else quote(piece, safe=safe) for index, piece in enumerate(pieces))
+
+    return escape
+
+
+def _delimiter(text: str) -> str:
+    return quote(text, safe=",")
+
+
+def as_it_is(text: str) -> str:
+    """No escaping: headers and multipart bodies carry text itself (OpenAPI 3.2, Parameter Object)."""
+    return text
+
+
+# What `allowReserved` lets pass: RFC 3986's reserved characters without those that the place itself gives a meaning to
+# (OpenAPI 3.2 leaves these to the application): no value of an argument may end a segment, a query or a pair.
+_RESERVED_IN_QUERY = ":/?@!$'()*,;="
+_RESERVED_IN_PATH = ":@!$&'()*+,;="
+_RESERVED_IN_COOKIE = ":/?#[]@!$&'()*+="
+# RFC 6265 §4.1.1 cookie-octet, without `%`: what is there already escaped stays so (OpenAPI 3.2, style `cookie`).
+_COOKIE_OCTETS = "!#$&'()*+-./:<=>?@[]^_`{|}~"
+
+STRICT: Final = Escaping(percent, percent, _delimiter)
+RAW: Final = Escaping(as_it_is, as_it_is, as_it_is)
+_cookie_name = _but(_COOKIE_OCTETS.replace("=", ""))
+QUERY_RESERVED: Final = Escaping(percent, _but(_RESERVED_IN_QUERY), _delimiter)
+PATH_RESERVED: Final = Escaping(percent, _but(_RESERVED_IN_PATH), _delimiter)
+COOKIE_STRICT: Final = Escaping(_cookie_name, percent, _delimiter)
+COOKIE_RESERVED: Final = Escaping(_cookie_name, _but(_RESERVED_IN_COOKIE), _delimiter)
+COOKIE_OCTETS: Final = Escaping(_cookie_name, _but(_COOKIE_OCTETS), _delimiter)
+
+
+def path_text(argument: Argument, value: Any) -> str:
+    """What replaces `{name}` in a path."""
+    return _text(argument, value, PATH_RESERVED if argument.allow_reserved else STRICT)
+
+
+def header_text(argument: Argument, value: Any) -> str:
+    """A header's value, not yet judged: line breaks are refused where requests are built."""
+    return _text(argument, value, RAW)
+
+
+def query_pairs(argument: Argument, value: Any) -> Pairs:
+    """Name and value, both escaped, for `&`."""
+    return _pairs_of(argument, value, QUERY_RESERVED if argument.allow_reserved else STRICT)
+
+
+def cookie_pairs(argument: Argument, value: Any) -> Pairs:
+    """Name and value, both escaped, for `; `: an ampersand never separates cookies (OpenAPI 3.2)."""
+    if argument.style == "cookie":
+        return _pairs_of(argument, value, COOKIE_OCTETS)
+    return _pairs_of(argument, value, COOKIE_RESERVED if argument.allow_reserved else COOKIE_STRICT)
+
+
+def _pairs_of(argument: Argument, value: Any, escaping: Escaping) -> Pairs:
+    name = argument.wire_name or argument.name
+    return pairs(
+        name,
+        value,
+        style=argument.style,
+        explode=argument.explode,
+        escaping=escaping,
+        items_style=argument.items_style,
+    )
+
+
+def _text(argument: Argument, value: Any, escaping: Escaping) -> str:
+    row = EXPANSIONS[argument.style]
+    members = _pairs_of(argument, value, escaping)
+    if not members:
+        return ""
+    exploded_object = argument.explode and isinstance(value, dict)
+    return row.prefix + row.joint.join(_member(row, *member, always=exploded_object) for member in members)
+
+
+def _member(row: Expansion, name: str, value: str, *, always: bool) -> str:
+    if not (row.named or always):
+        return value
+    return f"{name}={value}" if value or not row.named else name
+
+
+def pairs(
+    name: str, value: Any, *, style: Style, explode: bool, escaping: Escaping, items_style: Style | None = None
+) -> Pairs:
+    """A value as names and values, escaped: several where it is exploded, none where it is undefined."""
+    if style == "deepObject":
+        return [(escaping.name(key), escaping.value(text)) for key, text in _deep(name, value)]
+    members = _members(value)
+    if isinstance(value, dict):
+        written = [(escaping.name(key), _item(item, escaping, items_style)) for key, item in members]
+        joined = [text for pair in written for text in pair]
+    else:
+        written = [(escaping.name(name), _item(item, escaping, items_style)) for _, item in members]
+        joined = [text for _, text in written]
+    if explode or len(joined) < 2:
+        return written
+    return [(escaping.name(name), escaping.delimiter(EXPANSIONS[style].delimiter).join(joined))]
+
+
+def _members(value: Any) -> list[tuple[str, Any]]:
+    """The defined members of a value; of a scalar, itself."""
+    if isinstance(value, dict):
+        members = list(value.items())
+    else:
+        members = [("", item) for item in (value if isinstance(value, list) else [value])]
+    return [(key, item) for key, item in members if item is not None]
+
+
+def _item(value: Any, escaping: Escaping, items_style: Style | None) -> str:
+    if isinstance(value, list) and items_style is not None:
+        delimiter = escaping.delimiter(EXPANSIONS[items_style].delimiter)
+        return delimiter.join(escaping.value(scalar_text(item)) for item in value)
+    return escaping.value(scalar_text(value))
+
+
+def _deep(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _deep(f"{name}[{key}]", item)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _deep(f"{name}[{index}]", item)
+    elif value is not None:
+        yield name, scalar_text(value)
+
+
+def scalar_text(value: Any) -> str:
+    """One value as text: a string is itself, a number is plain digits, anything else is JSON text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return jsontext.write(value)
+    return jsontext.number(value)

@@ -1,0 +1,164 @@
+"""Sending requests to the API behind the bridge: one pool of connections, bounded time, bounded answers.
+
+The only module between a request and its response that awaits. Proxies and certificates are taken from the environment
+as httpx does (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`, …); cookies that the API sets are not kept, for the next call
+may be another user's. Errors name the host, never a path, a query or a credential. Specification: RFC 9110 §15.4.
+"""
+
+import asyncio
+import http.cookiejar
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Final
+
+import httpx
+
+from .errors import UpstreamError
+from .redirects import MAX_REDIRECTS, following
+from .results import CUT_SHORT
+
+MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
+"""How much of one answer is held in memory: far more than a result shows, so that what is cut is still counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds: to connect, between two pieces of a message, and for everything; None is for ever."""
+
+    connect: float | None
+    read: float | None
+    total: float | None
+
+
+class Upstream:
+    """An asynchronous client of the upstream; make one for an event loop, share it, close it."""
+
+    def __init__(
+        self,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        connect_timeout: float | None = 10.0,
+        read_timeout: float | None = 60.0,
+        total_timeout: float | None = None,
+        max_bytes: int = MAX_ANSWER_BYTES,
+    ) -> None:
+        nothing_kept = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
+        self._client = httpx.AsyncClient(transport=transport, cookies=nothing_kept)
+        self._timeouts = Timeouts(connect_timeout, read_timeout, total_timeout)
+        self._max_bytes = max_bytes
+
+    async def send(self, request: httpx.Request) -> httpx.Response:
+        """The answer with its body read, redirects followed. Raises UpstreamError.
+
+        A body of more than `max_bytes` is read so far and marked with the extension `results.CUT_SHORT`.
+        """
+        try:
+            async with asyncio.timeout(self._timeouts.total):
+                return await self._follow(request)
+        except (httpx.HTTPError, TimeoutError) as error:
+            raise UpstreamError(_sentence(error, request, self._timeouts)) from error
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _follow(self, request: httpx.Request) -> httpx.Response:
+        for _ in range(MAX_REDIRECTS + 1):
+            response = await self._send_one(request)
+            next_request = following(request, response)
+            if next_request is None:
+                return response
+            request = next_request
+        raise UpstreamError(f"The API at {_host(request)} redirects more than {MAX_REDIRECTS} times; that is a loop.")
+
+    async def _send_one(self, request: httpx.Request) -> httpx.Response:
+        limits = httpx.Timeout(self._timeouts.read, connect=self._timeouts.connect)
+        request.extensions = {**request.extensions, "timeout": limits.as_dict()}
+        response = await self._client.send(request, stream=True, follow_redirects=False)
+        try:
+            return await self._read(response)
+        finally:
+            await response.aclose()
+
+    async def _read(self, response: httpx.Response) -> httpx.Response:
+        """The same response with its body in memory, decoded; its headers no longer say how it was transferred."""
+        body = bytearray()
+        cut_short = not await self._fill(body, response)
+        transfer = _TRANSFER if body else frozenset[bytes]()
+        return httpx.Response(
+            response.status_code,
+            headers=[(name, value) for name, value in response.headers.raw if name.lower() not in transfer],
+            content=bytes(body[: self._max_bytes]),
+            request=response.request,
+            extensions={**response.extensions, CUT_SHORT: cut_short},
+        )
+
+    async def _fill(self, body: bytearray, response: httpx.Response) -> bool:
+        """Read a body up to the limit; whether it ended before. An event stream may never: it has the read timeout."""
+        stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        try:
+            async with asyncio.timeout(self._timeouts.read if stream else None):
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > self._max_bytes:
+                        return False
+        except TimeoutError as error:
+            if not body:
+                raise httpx.ReadTimeout("no event came", request=response.request) from error
+            return False
+        return True
+
+
+_TRANSFER: Final = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
+
+
+def _sentence(error: Exception, request: httpx.Request, timeouts: Timeouts) -> str:
+    """What happened, where, in one sentence."""
+    host = _host(request)
+    for kind, sentence in _SENTENCES:
+        if any(isinstance(cause, kind) for cause in _causes(error)):
+            seconds = {item.name: f"{getattr(timeouts, item.name) or 0:g} seconds" for item in fields(timeouts)}
+            return sentence.format(host=host, why=_why(error), **seconds)
+    return f"The API at {host} could not be asked ({type(error).__name__})."
+
+
+_SENTENCES: Final[tuple[tuple[type[BaseException], str], ...]] = (
+    (httpx.PoolTimeout, "Too many calls to {host} are under way; none ended within {read}."),
+    (httpx.ConnectTimeout, "No connection to {host} within {connect}."),
+    (httpx.ReadTimeout, "The API at {host} did not answer within {read}."),
+    (httpx.WriteTimeout, "The API at {host} did not take the request within {read}."),
+    (httpx.ProxyError, "The proxy did not pass the request on to {host}."),
+    (socket.gaierror, "The host {host} is not known; is the base URL right?"),
+    (ssl.SSLError, "No secure connection to {host}: {why}."),
+    (ConnectionRefusedError, "{host} refused the connection; is the API running there?"),
+    (httpx.ConnectError, "{host} cannot be reached."),
+    (httpx.DecodingError, "The API at {host} sent a body that is not compressed as its Content-Encoding says."),
+    (httpx.RemoteProtocolError, "The API at {host} broke the connection off, or what it sent is not HTTP."),
+    (httpx.NetworkError, "The connection to {host} broke off."),
+    (httpx.LocalProtocolError, "The request cannot be sent: one of its headers is not allowed in HTTP."),
+    (TimeoutError, "The API at {host} was not done after {total}."),
+)
+"""The first that occurs among an error's causes decides; what lies deeper says more than what wraps it."""
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and all that lies behind it."""
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for inner in error.exceptions:
+                yield from _causes(inner)
+        error = error.__cause__ or error.__context__
+
+
+def _why(error: Exception) -> str:
+    found = next((cause for cause in _causes(error) if isinstance(cause, ssl.SSLError)), None)
+    if isinstance(found, ssl.SSLCertVerificationError):
+        return found.verify_message
+    return (found.reason if found else "") or "the TLS handshake failed"
+
+
+def _host(request: httpx.Request) -> str:
+    return request.url.netloc.decode("ascii")

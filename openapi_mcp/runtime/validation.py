@@ -1,0 +1,78 @@
+"""JSON Schema 2020-12 validators, one for each schema, that never fetch a reference.
+
+`format` is not asserted (JSON Schema 2020-12 Validation §7.2.1). A reference that leads nowhere judges nothing: the
+value passes, for the schema is the document's defect and not the value's.
+"""
+
+from functools import lru_cache
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.protocols import Validator
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from .types import Schema
+
+# Enough for the tools of a large document (GitHub has 1,223), each with its two schemas.
+_KEPT: Final = 4096
+_NOTHING_TO_FETCH: Final[Registry[Any]] = Registry()
+
+
+class _Identity:
+    """A schema as a key: schemas are dictionaries and cannot be hashed. Holding it keeps its identity its own."""
+
+    __slots__ = ("schema",)
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.schema is self.schema
+
+
+@lru_cache(maxsize=_KEPT)
+def _compiled(key: _Identity) -> Validator:
+    return Draft202012Validator(key.schema, registry=_NOTHING_TO_FETCH)
+
+
+def compiled(schema: Schema) -> Validator:
+    """The validator of a schema, made once. The schema must not change afterwards."""
+    return _compiled(_Identity(schema))
+
+
+def errors(validator: Validator, value: Any) -> list[ValidationError]:
+    """All failures at once, the shallowest first. Raises RecursionError for a value nested beyond judging."""
+    try:
+        return sorted(validator.iter_errors(value), key=lambda error: len(error.absolute_path))
+    except Unresolvable:
+        return []
+
+
+def fits(validator: Validator, value: Any) -> bool:
+    """Whether there is no failure."""
+    try:
+        return validator.is_valid(value)
+    except Unresolvable:
+        return True
+
+
+def within(validator: Validator, error: ValidationError) -> Validator:
+    """A validator of the part of the schema that an error comes from; references still start at the whole."""
+    return validator.evolve(schema=error.schema)
+
+
+def missing_name(error: ValidationError) -> str:
+    """The property that a failed `required` misses: one failure for each, named in jsonschema's message only."""
+    names: list[str] = list(error.validator_value)  # type: ignore[arg-type]  # jsonschema types it as perhaps unset
+    return next((name for name in names if error.message.startswith(repr(name))), names[0])
+
+
+def unknown_names(error: ValidationError) -> list[str]:
+    """The properties that a failed `additionalProperties` or `unevaluatedProperties` does not allow, found likewise."""
+    names: list[str] = list(error.instance)  # type: ignore[arg-type]  # jsonschema types it as perhaps unset
+    return [name for name in names if repr(name) in error.message] or names

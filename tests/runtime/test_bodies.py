@@ -1,0 +1,163 @@
+"""`bodies`: which media type, which arguments, which bytes; and no body where nothing was given."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from openapi_mcp.runtime.errors import ArgumentError, RequestError
+from openapi_mcp.runtime.models import Argument, MediaType, RequestBody, Tool
+from tests.runtime.making import BODY, CHOICE, form, request, tool, with_body
+
+A = Argument(name="a", location="body", wire_name="a")
+B = Argument(name="query_b", location="body", wire_name="b!")
+BYTES = bytes(range(256))
+BASE64 = base64.b64encode(BYTES).decode()
+OCTETS = MediaType(content_type="application/octet-stream", binary=True)
+
+
+def written(made: Tool, **arguments: Any) -> tuple[str | None, bytes]:
+    sent = request(made, **arguments)
+    return sent.headers.get("content-type"), sent.content
+
+
+@pytest.mark.parametrize(
+    ("content_type", "value", "sent_type", "content"),
+    [
+        ("application/json", {"a": [1, None, "é"]}, None, '{"a":[1,null,"é"]}'),
+        ("application/json", "hi", None, '"hi"'),
+        ("application/json", None, None, "null"),
+        ("application/json", 9007199254740993, None, "9007199254740993"),
+        ("application/json", [], None, "[]"),
+        ("application/json", "\ud800", None, '"\\ud800"'),
+        ("application/json; charset=utf-8", {}, None, "{}"),
+        ("application/vnd.api+json;version=1", {}, None, "{}"),
+        ("application/merge-patch+json", {"a": None}, None, '{"a":null}'),
+        ("*/*", {"a": 1}, "application/json", '{"a":1}'),
+        ("application/*", {"a": 1}, "application/json", '{"a":1}'),
+        ("application/jsonl", [{"n": 1}, {"n": 2}], None, '{"n":1}\n{"n":2}\n'),
+        ("application/x-ndjson", {"n": 1}, None, '{"n":1}\n'),
+        ("application/json-seq", [1, "a"], None, '\x1e1\n\x1e"a"\n'),
+        ("application/geo+json-seq", [1], None, "\x1e1\n"),
+        ("text/plain", "héllo", None, "héllo"),
+        ("text/plain", "", None, ""),
+        ("text/plain", 5.0, None, "5"),
+        ("text/plain", True, None, "true"),
+        ("text/*", "x", "text/plain", "x"),
+        ("text/csv", "a,b\r\n1,2", None, "a,b\r\n1,2"),
+        ("application/graphql", "{ a }", None, "{ a }"),
+        ("application/yaml", {"a": 1}, None, '{"a":1}'),
+        ("application/xml", "<a>1</a>", None, "<a>1</a>"),
+        ("application/x-www-form-urlencoded", "a=1&b=2", None, "a=1&b=2"),
+    ],
+)
+def test_a_whole_body_is_written_by_its_media_type(
+    content_type: str, value: Any, sent_type: str | None, content: str
+) -> None:
+    assert written(with_body(content_type), body=value) == (sent_type or content_type, content.encode())
+
+
+@pytest.mark.parametrize(
+    ("content_type", "value", "content"),
+    [
+        ("text/plain; charset=iso-8859-1", "é", b"\xe9"),
+        ('text/plain; charset="utf-16-le"', "é", b"\xe9\x00"),
+        ("text/plain; charset=nonsense", "é", b"\xc3\xa9"),
+    ],
+)
+def test_text_is_written_in_its_charset(content_type: str, value: str, content: bytes) -> None:
+    assert written(with_body(content_type), body=value) == (content_type, content)
+
+
+def test_characters_that_a_charset_lacks_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="iso-8859-1"):
+        written(with_body("text/plain; charset=iso-8859-1"), body="✓")
+
+
+@pytest.mark.parametrize(
+    ("content_type", "value", "sent_type", "content"),
+    [
+        ("application/octet-stream", BASE64, "application/octet-stream", BYTES),
+        ("image/png", "iVBORw", "image/png", b"\x89PNG"),
+        ("image/png", " iVBO\nRw== ", "image/png", b"\x89PNG"),
+        ("application/octet-stream", "-_8=", "application/octet-stream", b"\xfb\xff"),
+        ("application/octet-stream", "", "application/octet-stream", b""),
+        ("*/*", "AAEC", "application/octet-stream", b"\0\1\2"),
+        ("image/*", "data:image/jpeg;base64,AAEC", "image/jpeg", b"\0\1\2"),
+        ("image/png", "data:image/jpeg;base64,AAEC", "image/png", b"\0\1\2"),
+        ("application/pdf", "data:,a%20b%00", "application/pdf", b"a b\0"),
+    ],
+)
+def test_a_binary_body_is_the_bytes_of_its_base64(
+    content_type: str, value: str, sent_type: str, content: bytes
+) -> None:
+    made = with_body(MediaType(content_type=content_type, binary=True))
+    assert written(made, body=value) == (sent_type, content)
+
+
+@pytest.mark.parametrize(
+    "value", ["not base64!", "A", "é", "data:image/png;base64", "data:;base64,%%", 5, None, {"a": 1}]
+)
+def test_what_is_not_base64_is_refused_with_the_argument_named(value: Any) -> None:
+    with pytest.raises(ArgumentError, match="`body`"):
+        written(with_body(OCTETS), body=value)
+
+
+def test_no_argument_of_an_optional_body_is_no_body() -> None:
+    assert written(with_body("application/json")) == (None, b"")
+    assert written(with_body("application/json", arguments=(A, B))) == (None, b"")
+    assert written(with_body("application/json", arguments=(A, CHOICE)), content_type="application/json") == (None, b"")
+    assert request(with_body("application/json")).headers["content-length"] == "0"
+
+
+def test_a_required_body_of_optional_properties_is_an_empty_object() -> None:
+    assert written(with_body("application/json", required=True, arguments=(A,))) == ("application/json", b"{}")
+    content_type, content = written(with_body(form(), required=True, arguments=(A,)))
+    assert (content_type, content) == ("application/x-www-form-urlencoded", b"")
+
+
+def test_properties_have_their_names_in_the_document_and_its_order() -> None:
+    made = with_body("application/json", arguments=(A, B))
+    assert written(made, query_b=None, a=1) == ("application/json", b'{"a":1,"b!":null}')
+
+
+def test_what_the_tool_does_not_declare_is_a_property_of_the_body() -> None:
+    query = Argument(name="q", location="query", style="form")
+    made = with_body("application/json", arguments=(A, query))
+    sent = request(made, more={"x": 1}, a=1, q=2)
+    assert json.loads(sent.content) == {"a": 1, "more": {"x": 1}}
+    assert sent.url.query == b"q=2"
+
+
+@pytest.mark.parametrize(
+    ("choice", "content_type", "content"),
+    [
+        (None, "application/json", b'{"a":"x"}'),
+        ("application/json", "application/json", b'{"a":"x"}'),
+        ("application/x-www-form-urlencoded", "application/x-www-form-urlencoded", b"a=x"),
+    ],
+)
+def test_the_first_media_type_is_sent_unless_another_is_chosen(
+    choice: str | None, content_type: str, content: bytes
+) -> None:
+    made = with_body("application/json", form(), arguments=(BODY, CHOICE))
+    arguments = {"body": {"a": "x"}} | ({"content_type": choice} if choice else {})
+    assert written(made, **arguments) == (content_type, content)
+
+
+def test_a_media_type_that_is_not_offered_is_refused_with_those_that_are() -> None:
+    with pytest.raises(ArgumentError, match=r"`content_type` must be one of `application/json`, `text/plain`"):
+        written(with_body("application/json", "text/plain", arguments=(BODY, CHOICE)), body=1, content_type="x/y")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "OPTIONS", "QUERY", "PUT", "PATCH", "LINK"])
+def test_any_method_has_a_body_where_the_document_gives_it_one(method: str) -> None:
+    made = tool("/x", BODY, method=method, body=RequestBody(media_types=(MediaType(content_type="application/json"),)))
+    sent = request(made, body=[1])
+    assert (sent.method, sent.content, sent.headers["content-length"]) == (method, b"[1]", "3")
+
+
+def test_xml_from_properties_says_that_it_cannot_be_sent() -> None:
+    with pytest.raises(RequestError, match="XML text"):
+        written(with_body("application/xml"), body={"a": 1})

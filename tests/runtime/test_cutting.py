@@ -1,0 +1,61 @@
+"""`cutting`: within the limit, still of the same kind, and what was left out is said."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openapi_mcp.runtime import cutting
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=40,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "cut", "notes"),
+    [
+        ([1, 2, 3], 100, [1, 2, 3], []),
+        (list(range(100)), 20, [0, 1, 2, 3, 4, 5, 6, 7, 8], ["9 of 100 items"]),
+        ({"items": list(range(1000)), "total": 9}, 440, {"items": list(range(131)), "total": 9}, [
+            "`items`: 131 of 1000 items"
+        ]),
+        ("x" * 100, 20, "x" * 15 + "…", ["15 of 100 characters"]),
+        ("é" * 100, 20, "é" * 7 + "…", ["7 of 100 characters"]),
+        ([{"a": "x" * 100}], 40, [{"a": "x" * 25 + "…"}], ["`[0].a`: 25 of 100 characters"]),
+        ({"a": 1, "b": "x" * 1000, "c": [2]}, 640, {"a": 1, "b": "x" * 614 + "…", "c": [2]}, [
+            "`b`: 614 of 1000 characters"
+        ]),
+        ({f"k{n}": n for n in range(100)}, 30, {"k0": 0, "k1": 1, "k2": 2, "k3": 3}, ["4 of 100 properties"]),
+        (10**50, 10, None, ["all of it"]),
+    ],
+)  # fmt: skip
+def test_a_value_is_cut_where_it_is_large(value: Any, limit: int, cut: Any, notes: list[str]) -> None:
+    assert cutting.fit(value, limit) == (cut, notes)
+
+
+@given(JSON, st.integers(min_value=4, max_value=400))
+def test_what_is_cut_fits_and_is_of_the_same_kind(value: Any, limit: int) -> None:
+    cut, notes = cutting.fit(value, limit)
+    assert cutting.size(cut) <= limit
+    assert bool(notes) == (cut != value)
+    assert cut is None or isinstance(cut, type(value))
+    json.dumps(cut, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "kept"),
+    [
+        ("abc", 3, "abc"),
+        ("abcd", 3, "abc"),
+        ("ééé", 5, "éé"),
+        ("line one\nline two\nthree", 20, "line one\nline two"),
+        ("a\n" + "b" * 50, 20, "a\n" + "b" * 18),
+    ],
+)
+def test_text_is_cut_between_characters_and_where_it_can_between_lines(text: str, limit: int, kept: str) -> None:
+    assert cutting.fit_text(text, limit) == kept

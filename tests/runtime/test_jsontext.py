@@ -1,0 +1,66 @@
+"""`jsontext`: what is written is JSON, what is read may be less than that."""
+
+import json
+import math
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openapi_mcp.runtime import jsontext
+from openapi_mcp.runtime.errors import ArgumentError
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a":1}', {"a": 1}),
+        (b'\xef\xbb\xbf{"a":1}', {"a": 1}),
+        ('\ufeff"x"', "x"),
+        ('{"a":1}'.encode("utf-16"), {"a": 1}),
+        ("[NaN,Infinity,-Infinity,1e400]", [None, None, None, None]),
+        ('"\\ud800"', "\ufffd"),
+        (b'{"\\udc00":["a\\uD83D"]}', {"\ufffd": ["a\ufffd"]}),
+        ('"\\ud83d\\ude00"', "😀"),
+        ("9007199254740993", 9007199254740993),
+    ],
+)
+def test_what_an_upstream_sends_is_read_and_mended(text: str | bytes, value: Any) -> None:
+    assert jsontext.read(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "{", "{'a':1}", b"\xff\xfe\x00", "[" * 100_000])
+def test_what_is_not_json_is_an_error(text: str | bytes) -> None:
+    with pytest.raises((ValueError, RecursionError)):
+        jsontext.read(text)
+
+
+def test_what_a_model_sends_is_read_strictly() -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        jsontext.read_strictly("[NaN]")
+
+
+def test_what_is_not_json_is_not_written() -> None:
+    with pytest.raises(ArgumentError):
+        jsontext.write([math.nan])
+    with pytest.raises(ArgumentError):
+        jsontext.number(math.inf)
+
+
+def test_half_a_surrogate_pair_is_written_as_its_escape() -> None:
+    assert jsontext.write_bytes({"a": "\ud800é"}) == b'{"a":"\\ud800\\u00e9"}'
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_are_exact_and_have_no_exponent(value: float) -> None:
+    text = jsontext.number(value)
+    assert set(text) <= set("-.0123456789")
+    assert float(text) == value
+    assert Decimal(text) == Decimal(repr(value)) or value.is_integer()
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
+def test_what_is_written_is_read_back(value: Any) -> None:
+    assert json.loads(jsontext.write(value)) == value

@@ -82,7 +82,8 @@ def indented(result: CallToolResult) -> str:
     """A result's text, marked as what came back."""
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
     mark = "✗" if result.is_error else "→"
-    return "\n".join(f"  {mark if number == 0 else ' '} {line}" for number, line in enumerate(text.splitlines()))
+    lines = [f"  {mark if number == 0 else ' '} {line}".rstrip() for number, line in enumerate(text.splitlines())]
+    return "\n".join(lines)
 
 
 @contextmanager
@@ -97,7 +98,7 @@ def started(*arguments: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.communicate()
+        process.wait()
 
 
 def free_port() -> int:
@@ -116,7 +117,8 @@ def wait_until_listening(process: "subprocess.Popen[str]", port: int) -> None:
                 return
         time.sleep(0.05)
     process.terminate()
-    sys.exit(f"{process.args!r} did not start:\n{process.communicate()[1]}")
+    assert process.stderr is not None
+    sys.exit(f"{process.args!r} did not start:\n{process.stderr.read()}")
 
 
 def wait_for_interrupt() -> None:

@@ -55,18 +55,16 @@ class Bridge:
     @property
     def implementation(self) -> Implementation:
         """Who the server says it is: the document's title and version."""
-        title = self.document.title
-        return Implementation(name="-".join(words(title)) or "openapi", version=self.document.api_version, title=title)
+        title = self.document.title or "OpenAPI"
+        name = "-".join(words(title)) or "openapi"
+        return Implementation(name=name, version=self.document.api_version or "0", title=title)
 
     def tool(self, name: str) -> Tool:
         """The tool of that name. Raises UnknownTool, which suggests the nearest."""
         tools = {tool.name: tool for tool in self.tools}
         if name not in tools:
-            raise UnknownTool(
-                f"there is no tool {name}",
-                where=self.config.source,
-                hint=nearest(name, tools) or "see `openapi-mcp inspect`",
-            )
+            hint = nearest(name, tools) or f"openapi-mcp inspect {self.config.source}"
+            raise UnknownTool(f"there is no tool {name}", where=self.config.source, hint=hint)
         return tools[name]
 
     def security_schemes(self) -> tuple[SecurityScheme, ...]:

@@ -121,7 +121,6 @@ def serve(
     What is served, and how to connect, is printed on stderr.
     """
     from . import report, serving
-    from .runtime.streamable_http import DEFAULT_PATH
 
     with reported(debug):
         over_http = (transport or _transport(listening=(host, port, path) != (None, None, None))) is Transport.HTTP
@@ -129,14 +128,16 @@ def serve(
             raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
         config = _config(spec, spec_header, allow_remote_refs, include, exclude, read_only, base_url, header, auth)
         bridge = _opened(config)
+        serving.end_on_signals()
         if not over_http:
             typer.echo(report.serving(bridge, ["stdio: this process's stdin and stdout"]), err=True)
             serving.over_stdio(bridge)
             return
         with serving.listening(host or "127.0.0.1", 8000 if port is None else port) as listener:
-            url = f"http://{serving.address(listener)}{path or DEFAULT_PATH}"
+            endpoint = "/" + (path or "mcp").strip("/")
+            url = f"http://{serving.address(listener)}{endpoint}"
             typer.echo(report.serving(bridge, report.connections(bridge, url)), err=True)
-            serving.over_http(bridge, listener, path or DEFAULT_PATH)
+            serving.over_http(bridge, listener, endpoint)
 
 
 @app.command()

@@ -123,9 +123,9 @@ def tool_page(tool: Tool) -> Iterable[str]:
     yield from (printable(line) for line in tool.description.splitlines())
     for argument in tool.arguments:
         place = argument.location if argument.wire_name is None else f"{argument.location} {argument.wire_name}"
-        yield printable(f"  {_argument(argument):24} {place}")
+        yield f"  {printable(_argument(argument)):24} {printable(place)}"
     for scheme_names in (" and ".join(scheme.name for scheme in alternative) for alternative in tool.security):
-        yield printable(f"  credential: {scheme_names or 'none needed'}")
+        yield f"  credential: {printable(scheme_names) or 'none needed'}"
     for label, value in (("input schema", tool.input_schema), ("output schema", tool.output_schema)):
         if value is not None:
             yield f"\n{label}:\n{json.dumps(value, indent=2, ensure_ascii=True)}"

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
@@ -11,10 +12,20 @@ from typing import Final
 from .bridge import Bridge
 from .errors import UsageError
 from .runtime import stdio
-from .runtime.streamable_http import create_app
+from .runtime.streamable_http import LOOPBACK, create_app
 
 GRACE: Final = 5
 """Seconds that calls in flight have to finish in after a signal; container managers kill after ten."""
+
+
+def end_on_signals() -> None:
+    """From now on SIGINT and SIGTERM end the process with 0: being stopped is how a server ends, and not a failure.
+
+    While a transport serves it has handlers of its own, which finish what is in flight; uvicorn raises the signal again
+    once it has stopped, and then it arrives here.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(0))
 
 
 def over_stdio(bridge: Bridge) -> None:
@@ -49,16 +60,6 @@ def over_http(bridge: Bridge, listener: socket.socket, path: str) -> None:
     import uvicorn
 
     local = ip_address(listener.getsockname()[0]).is_loopback
-    app = (
-        create_app(bridge.server(), path=path) if local else create_app(bridge.server(), path=path, allowed_hosts=None)
-    )
+    app = create_app(bridge.server(), path=path, allowed_hosts=LOOPBACK if local else None)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=GRACE)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(
-            number, _ignore
-        )  # uvicorn raises the signal again once it has stopped; stopping was all it asked for
     uvicorn.Server(config).run(sockets=[listener])
-
-
-def _ignore(*_: object) -> None:
-    pass

@@ -5,9 +5,11 @@ the same pages, and verified: any other text is refused.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from .errors import CursorError
 from .models import Tool
@@ -16,21 +18,29 @@ Page: TypeAlias = tuple[tuple[Tool, ...], str | None]
 """Tools and the cursor of the page after them, which is None at the end."""
 
 
+MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
+"""The largest page: the official npm clients read at most 10 MiB in one line, and drop the connection over that."""
+
+
 class Catalog:
     """Some tools, in their order. It never changes: other tools are another Catalog.
 
-    `page_size` is how many tools a page of the list has; without it there is one page, since many clients never ask for
-    a second. Raises ValueError when two tools share a name or a page would be empty.
+    `page_size` is how many tools a page of the list has at most; without it a page ends only where it would pass
+    `max_page_bytes`, since many clients never ask for a second. Raises ValueError when two tools share a name or a
+    page would be empty.
     """
 
-    def __init__(self, tools: Iterable[Tool], *, page_size: int | None = None) -> None:
+    def __init__(
+        self, tools: Iterable[Tool], *, page_size: int | None = None, max_page_bytes: int = MAX_PAGE_BYTES
+    ) -> None:
         self.tools = tuple(tools)
         self._by_name = MappingProxyType({tool.name: tool for tool in self.tools})
         if len(self._by_name) != len(self.tools):
             raise ValueError("Two tools have the same name.")
         if page_size is not None and page_size < 1:
             raise ValueError("A page must hold at least one tool.")
-        self._pages = MappingProxyType(dict(_pages(self.tools, page_size)))
+        starts = list(_starts(self.tools, page_size or len(self.tools), max_page_bytes))
+        self._pages = MappingProxyType(dict(_pages(self.tools, starts)))
 
     def get(self, name: str) -> Tool | None:
         """The tool of that name, if there is one."""
@@ -44,15 +54,32 @@ class Catalog:
             raise CursorError("The cursor is not valid, or no longer. Ask for the list from its beginning.") from None
 
 
-def _pages(tools: tuple[Tool, ...], page_size: int | None) -> Iterator[tuple[str | None, Page]]:
-    size = page_size or max(len(tools), 1)
-    cursors: list[str | None] = [None, *_cursors(tools, size), None]
-    for number, cursor in enumerate(cursors[:-1]):
-        yield cursor, (tools[number * size : (number + 1) * size], cursors[number + 1])
+def _starts(tools: tuple[Tool, ...], page_size: int, max_page_bytes: int) -> Iterator[int]:
+    """Where each page begins."""
+    start = held = 0
+    yield start
+    for index, tool in enumerate(tools):
+        size = _size(tool)
+        if index > start and (index - start >= page_size or held + size > max_page_bytes):
+            start, held = index, 0
+            yield start
+        held += size
 
 
-def _cursors(tools: tuple[Tool, ...], size: int) -> Iterator[str]:
+def _size(tool: Tool) -> int:
+    """About how many bytes a tool is in the list: its schemas and texts, with room for what stands around them."""
+    schemas = json.dumps((tool.input_schema, tool.output_schema, tool.description), ensure_ascii=False)
+    return len(schemas.encode("utf-8", "surrogatepass")) + 512
+
+
+def _pages(tools: tuple[Tool, ...], starts: list[int]) -> Iterator[tuple[str | None, Page]]:
+    cursors = [None, *_cursors(tools, starts[1:]), None]
+    for number, (start, end) in enumerate(pairwise([*starts, len(tools)])):
+        yield cursors[number], (tools[start:end], cursors[number + 1])
+
+
+def _cursors(tools: tuple[Tool, ...], starts: list[int]) -> Iterator[str]:
     """A digest of the list and of the place in it: with other names, or in another order, no old cursor holds."""
     names = "\n".join(tool.name for tool in tools)
-    for start in range(size, len(tools), size):
+    for start in starts:
         yield hashlib.sha256(f"{start}\n{names}".encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,5 +1,6 @@
 """The catalog: tools by name, pages that together are the list, and cursors that nobody can make up."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from openapi_mcp.runtime.catalog import Catalog
 from openapi_mcp.runtime.errors import CursorError
 from openapi_mcp.runtime.models import Tool
+from openapi_mcp.runtime.protocol import HANDSHAKE
 from tests.runtime.pets import GET_PET, LIST_PETS, TOOLS
 
 
@@ -41,6 +43,16 @@ def test_all_tools_are_on_one_page_unless_told_otherwise() -> None:
 @given(count=st.integers(0, 30), page_size=st.integers(1, 12))
 def test_the_pages_are_the_list(count: int, page_size: int) -> None:
     assert walk(Catalog(tools(count), page_size=page_size)) == tools(count)
+
+
+@given(sizes=st.lists(st.integers(0, 5_000), max_size=12), limit=st.integers(1_000, 20_000))
+def test_a_page_ends_before_it_grows_too_large_for_clients(sizes: list[int], limit: int) -> None:
+    listed = [replace(GET_PET, name=str(number), description="x" * size) for number, size in enumerate(sizes)]
+    catalog = Catalog(listed, max_page_bytes=limit)
+    assert walk(catalog) == listed
+    page, _ = catalog.page()
+    written = len(json.dumps([HANDSHAKE["2025-11-25"].tool(tool) for tool in page]))
+    assert written <= limit or len(page) == 1
 
 
 def test_another_process_with_the_same_tools_knows_the_cursors() -> None:

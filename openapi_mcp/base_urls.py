@@ -1,0 +1,124 @@
+"""Where an operation's calls go: the nearest `servers` that say so, as one absolute URL, or nothing.
+
+The host comes from the document and the options, never from an argument. A server that cannot be used is passed over for the
+next; where none can, the tool exists and its calls say what is missing. Specification: OpenAPI 3.2 Server Object and
+Server Variable Object, "Relative References in API URLs".
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urljoin, urlsplit
+
+from .document import Document, join
+from .errors import Problem, UsageError
+from .operations import Found, Operation
+from .resolver import Resolver
+from .runtime import addresses
+from .runtime.errors import RequestError
+
+_VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseUrlOptions:
+    """What a user chose. `server` picks one of the root's servers by index, URL, name or description; `variables` are values of
+    server variables, by name."""
+
+    server: int | str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Unusable(Exception):
+    """A server that no call can be sent to; the text says why."""
+
+
+class BaseUrls:
+    """The base URLs of one document."""
+
+    def __init__(self, document: Document, resolver: Resolver, options: BaseUrlOptions) -> None:
+        """Raise UsageError where `options` choose a server that is not there."""
+        self.problems: list[Problem] = []
+        self._uri = document.uri
+        self._resolver = resolver
+        self._variables = options.variables
+        self._known: dict[str, str | None] = {}
+        servers = document.root.get("servers")
+        listed: list[Any] = servers if isinstance(servers, list) else []
+        self._root: Found = (listed, "#/servers")
+        if options.server is not None:
+            self._root = _chosen(listed, options.server)
+
+    def of(self, operation: Operation) -> str | None:
+        """The base URL of an operation, absolute and without a slash at its end."""
+        for servers, pointer in (*reversed(operation.servers), self._root):
+            if isinstance(servers, list) and servers:
+                return self._first(servers, pointer)
+        return self._first([{"url": "/"}], "#")
+
+    def _first(self, servers: list[Any], pointer: str) -> str | None:
+        if pointer not in self._known:
+            self._known[pointer] = self._usable(servers, pointer)
+        return self._known[pointer]
+
+    def _usable(self, servers: list[Any], pointer: str) -> str | None:
+        """The first URL that can be used. Only where there is none are the others problems."""
+        problems = []
+        for index, server in enumerate(servers):
+            try:
+                return self._url(server)
+            except _Unusable as reason:
+                if str(reason):
+                    place = self._resolver.shown(join(pointer, index))
+                    hint = "give --base-url"
+                    problems.append(Problem(pointer=place, message=str(reason), kind="server", hint=hint))
+        self.problems += problems
+        return None
+
+    def _url(self, server: Any) -> str:
+        template = server.get("url") if isinstance(server, dict) else None
+        if not isinstance(template, str):
+            raise _Unusable("a server is an object with a `url`")
+        variables = server.get("variables")
+        filled = _VARIABLE.sub(lambda match: self._value(match[1], variables), template.strip())
+        return self._absolute(filled)
+
+    def _value(self, name: str, variables: Any) -> str:
+        if name in self._variables:
+            return self._variables[name]
+        variable = variables.get(name) if isinstance(variables, dict) else None
+        default = variable.get("default") if isinstance(variable, dict) else None
+        if isinstance(default, bool) or not isinstance(default, str | int | float):
+            raise _Unusable(f"the server's variable {{{name}}} has no default")
+        return str(default)
+
+    def _absolute(self, url: str) -> str:
+        """A URL that can be called. Relative to a file it is not, which is no defect of the document."""
+        try:
+            from_web = urlsplit(self._uri).scheme in ("http", "https")
+            if url.startswith("//") and not from_web:
+                url = "https:" + url
+            whole = urljoin(self._uri, url) if from_web else url
+            if not urlsplit(whole).scheme:
+                raise _Unusable
+            addresses.base(whole)
+        except (RequestError, ValueError) as error:
+            raise _Unusable(f"no call can be sent to the server {url}") from error
+        return whole.rstrip("/")
+
+
+def _chosen(servers: list[Any], wanted: int | str) -> Found:
+    """A list of the one server that a user chose, and where it stands."""
+    if isinstance(wanted, int):
+        index = wanted if 0 <= wanted < len(servers) else None
+    else:
+        index = next((i for i, server in enumerate(servers) if wanted in _called(server)), None)
+    if index is None:
+        offered = "; ".join(f"{i}: {server.get('url')}" for i, server in enumerate(servers) if isinstance(server, dict))
+        raise UsageError(f"the document has no server {wanted}", where="servers", hint=offered or "give --base-url")
+    return [servers[index]], f"#/servers#{index}"
+
+
+def _called(server: Any) -> tuple[Any, ...]:
+    return tuple(server.get(field) for field in ("url", "name", "description")) if isinstance(server, dict) else ()

@@ -1,0 +1,176 @@
+"""The request body of an operation: the media types it may be sent in, and the schema of what a caller gives for it.
+
+Media types that take the same value are a choice; those that take different ones make a union, and a choice. Specification:
+OpenAPI 3.2 Request Body Object, Media Type Object, "Working with Binary Data".
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from . import encodings, flattening, keywords, prose
+from .conversion import is_binary
+from .document import join
+from .errors import Problem
+from .flattening import Properties
+from .operations import Operation
+from .runtime import media_types
+from .runtime.models import Encoding, MediaType, RequestBody
+from .runtime.types import Schema
+from .schemas import Schemas
+
+_FORM: Final = "application/x-www-form-urlencoded"
+_MEDIA_TYPE: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+(\s*;[\x20-\x7e]*)?")
+
+_PREFERENCE: Final[tuple[Callable[[str], bool], ...]] = (
+    lambda name: media_types.essence(name) == "application/json",
+    media_types.is_json,
+    lambda name: media_types.essence(name) == _FORM,
+    lambda name: name.startswith("multipart/"),
+    lambda name: name.startswith("text/") and not media_types.is_xml(name),
+    media_types.is_xml,
+)
+"""The first is sent unless the caller chooses: what says most about a value, with the least around it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """A request body, the schema of its value, and its properties where it is nothing but those.
+
+    `choices` are the media types among which a caller may choose, where there are several.
+    """
+
+    body: RequestBody
+    schema: Schema
+    properties: Properties | None = None
+    choices: tuple[str, ...] = ()
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """One media type with the schema of what it takes."""
+
+    media_type: MediaType
+    schema: Schema
+
+    @property
+    def rank(self) -> int:
+        """Its place among the preferences; a form that holds files can only be multipart."""
+        name = self.media_type.content_type.lower()
+        files = any(encoding.binary for encoding in self.media_type.encoding.values())
+        place = next((rank for rank, test in enumerate(_PREFERENCE) if test(name)), len(_PREFERENCE))
+        return len(_PREFERENCE) if files and not name.startswith("multipart/") else place
+
+
+def request_body(operation: Operation, schemas: Schemas, report: Callable[[Problem], None]) -> Body | None:
+    """The body of an operation, or None where it has none that can be sent. Raises BrokenReference."""
+    written = operation.value.get("requestBody")
+    if written is None:
+        return None
+    return _Reader(schemas, report).body(written, join(operation.pointer, "requestBody"))
+
+
+class _Reader:
+    """Reads one body."""
+
+    def __init__(self, schemas: Schemas, report: Callable[[Problem], None]) -> None:
+        self._schemas = schemas
+        self._resolver = schemas.resolver
+        self._report = report
+
+    def body(self, node: Any, pointer: str) -> Body | None:
+        node, pointer = self._resolver.follow(node, pointer)
+        content = node.get("content") if isinstance(node, dict) else None
+        ways = self._ways(content, join(pointer, "content")) if isinstance(content, dict) else []
+        if not ways:
+            self._problem(pointer, "the request body names no media type; it is left out")
+            return None
+        required = node.get("required") is True
+        distinct: list[Schema] = []
+        for way in ways:
+            if way.schema not in distinct:
+                distinct.append(way.schema)
+        return Body(
+            body=RequestBody(media_types=tuple(way.media_type for way in ways), required=required),
+            schema=distinct[0] if len(distinct) == 1 else {"anyOf": distinct},
+            properties=self._properties(ways, required=required) if len(distinct) == 1 else None,
+            choices=tuple(way.media_type.content_type for way in ways) if len(ways) > 1 else (),
+            description=prose.trimmed(prose.clean(node.get("description"))),
+        )
+
+    def _ways(self, content: Mapping[str, Any], pointer: str) -> list[_Way]:
+        """The media types, the preferred first."""
+        ways = []
+        for content_type, media in content.items():
+            if not _MEDIA_TYPE.fullmatch(content_type):
+                self._problem(join(pointer, content_type), f"{content_type} is no media type; it is left out")
+                continue
+            ways.append(self._way(content_type, media, join(pointer, content_type)))
+        return sorted(ways, key=lambda way: way.rank)
+
+    def _way(self, content_type: str, media: Any, pointer: str) -> _Way:
+        media, pointer = self._resolver.follow(media, pointer)
+        if not isinstance(media, dict):
+            self._problem(pointer, f"the media type {content_type} is described by an object; nothing is known of it")
+            media = {}
+        if media.get("schema") is None and media.get("itemSchema") is not None:
+            items = self._schemas.convert(media["itemSchema"], join(pointer, "itemSchema"))
+            return _Way(media_type=MediaType(content_type=content_type), schema={"type": "array", "items": items})
+        node, place = media.get("schema"), join(pointer, "schema")
+        if _takes_fields(content_type):
+            return self._fields(content_type, media, node, place)
+        target, _ = encodings.resolved(node, place, self._resolver)
+        if _takes_bytes(content_type, target):
+            schema = encodings.binary_schema(content_type)
+            return _Way(media_type=MediaType(content_type=content_type, binary=True), schema=schema)
+        if node is None or is_binary(target):  # a file of text: the text is the value
+            schema = {} if media_types.is_json(content_type) else {"type": "string"}
+        else:
+            schema = self._schemas.convert(node, place)
+        return _Way(media_type=MediaType(content_type=content_type), schema=schema)
+
+    def _fields(self, content_type: str, media: Mapping[str, Any], node: Any, pointer: str) -> _Way:
+        """A form or multipart body."""
+        schema = {"type": "object"} if node is None else self._schemas.convert(node, pointer)
+        rules = encodings.encodings(media, (node, pointer), self._resolver)
+        if isinstance(schema.get("properties"), dict):
+            schema = {**schema, "properties": _fitted(schema["properties"], rules)}
+        if "*" in rules and isinstance(schema.get("items"), dict):
+            schema = {**schema, "items": encodings.fitted(schema["items"], rules["*"])}
+        return _Way(media_type=MediaType(content_type=content_type, encoding=rules), schema=schema)
+
+    def _properties(self, ways: Sequence[_Way], *, required: bool) -> Properties | None:
+        """An optional body that must have something in it is given whole or not at all, and so is one argument."""
+        found = flattening.flattened(ways[0].schema, self._schemas.definition)
+        if found is None or (found.required and not required):
+            return None
+        if not all(_takes_fields(way.media_type.content_type) for way in ways):
+            return found
+        return replace(found, properties=_fitted(found.properties, ways[0].media_type.encoding))
+
+    def _problem(self, pointer: str, message: str) -> None:
+        self._report(Problem(pointer=self._resolver.shown(pointer), message=message, kind="body"))
+
+
+def _fitted(properties: Mapping[str, Schema], rules: Mapping[str, Encoding]) -> dict[str, Schema]:
+    return {
+        name: encodings.fitted(schema, rules[name]) if name in rules else schema for name, schema in properties.items()
+    }
+
+
+def _takes_fields(content_type: str) -> bool:
+    name = media_types.essence(content_type)
+    return name == _FORM or name.startswith("multipart/")
+
+
+def _takes_bytes(content_type: str, node: Any) -> bool:
+    """Whether the whole body is bytes: a type that is no text, and a schema that says bytes, a string or nothing."""
+    if media_types.is_text(content_type):
+        return False
+    if not isinstance(node, dict):
+        return True
+    names = keywords.types(node.get("type"))
+    says_nothing = not names and not node.keys() & {"properties", "items", "allOf", "anyOf", "oneOf"}
+    return is_binary(node) or ("string" in names and "contentEncoding" not in node) or says_nothing

@@ -1,0 +1,158 @@
+"""The input schemas of one document: each place converted once, shared by all tools that reach it, with its definitions.
+
+References stay references (`#/$defs/…`), so that nothing is inlined whole and recursion stays recursion. Whatever the document
+says, what is given out is valid 2020-12 and reaches nothing outside itself. Specification: JSON Schema Core 2020-12 section 8.2.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .conversion import DEFINITIONS, LISTS, MAPS, SINGLE, Conversion, Place, Reference
+from .document import Document
+from .errors import Problem
+from .resolver import BrokenReference, Resolver
+from .runtime.types import Schema
+
+_NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+
+LONGEST_NAME: Final = 64
+"""Characters of a definition's name: some model APIs refuse longer ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Converted:
+    """A schema and its references; `broken` is the first of them that leads nowhere."""
+
+    schema: Schema
+    references: list[Reference]
+    broken: BrokenReference | None
+
+    def checked(self) -> Schema:
+        if self.broken:
+            raise self.broken
+        return self.schema
+
+
+class Schemas:
+    """Converts, and remembers. What it gives out is shared and never changed."""
+
+    def __init__(self, document: Document, resolver: Resolver) -> None:
+        self.resolver = resolver
+        self.problems: list[Problem] = []
+        self._modern = document.version != "3.0"
+        self._converted: dict[str, _Converted] = {}
+        self._names: dict[str, str] = {}  # of definitions, by pointer
+        self._places: dict[str, tuple[Any, str]] = {}  # of definitions, by name
+        self._definitions: dict[str, _Converted] = {}
+        self._loopless: set[str] = set()
+        self._reached: dict[tuple[str, ...], dict[str, Schema]] = {}
+
+    def convert(self, node: Any, pointer: str) -> Schema:
+        """The schema at a place. Raises BrokenReference where one of its own references leads nowhere."""
+        if pointer not in self._converted:
+            self._converted[pointer] = self._conversion(node, pointer)
+        return self._converted[pointer].checked()
+
+    def definition(self, name: str) -> Schema:
+        """The schema of one definition. Raises BrokenReference like `convert`."""
+        return self._defined(name).checked()
+
+    def definitions(self, schemas: Iterable[Schema]) -> dict[str, Schema]:
+        """What these schemas reach, the `$defs` of a tool. Raises BrokenReference if that needs what is not there."""
+        key = tuple(sorted({name for schema in schemas for name in referred(schema)}))
+        if key not in self._reached:
+            self._open_loops(self._reach(key))
+            self._reached[key] = {name: self.definition(name) for name in sorted(self._reach(key))}
+        return self._reached[key]
+
+    def _conversion(self, node: Any, pointer: str) -> _Converted:
+        conversion = Conversion(self.resolver, self._name, self.problems.append, modern=self._modern)
+        schema = conversion.schema(node, Place(pointer))
+        return _Converted(schema, conversion.references, conversion.broken)
+
+    def _defined(self, name: str) -> _Converted:
+        if name not in self._definitions:
+            self._definitions[name] = self._conversion(*self._places[name])
+        return self._definitions[name]
+
+    def _reach(self, names: Iterable[str]) -> list[str]:
+        """All names that these lead to, converted."""
+        reached = dict.fromkeys(names)
+        waiting = list(reached)
+        while waiting:
+            for reference in self._defined(waiting.pop()).references:
+                if reference.name not in reached:
+                    reached[reference.name] = None
+                    waiting.append(reference.name)
+        return list(reached)
+
+    def _name(self, node: Any, pointer: str) -> str:
+        """The name of the definition at a place: its last token that says something, unique in the document."""
+        if pointer not in self._names:
+            stem = _stem(pointer)
+            name, number = stem, 1
+            while name in self._places:
+                number += 1
+                name = f"{stem}_{number}"
+            self._names[pointer] = name
+            self._places[name] = (node, pointer)
+        return self._names[pointer]
+
+    def _open_loops(self, names: Iterable[str]) -> None:
+        """Cut each loop of references that apply to the same value: validators would follow it for ever."""
+        for root in names:
+            path: dict[str, Iterator[Reference]] = {}
+            self._enter(root, path)
+            while path:
+                name = next(reversed(path))
+                reference = next(path[name], None)
+                if reference is None:
+                    del path[name]
+                    self._loopless.add(name)
+                elif reference.name in path:
+                    self._cut(name, reference)
+                else:
+                    self._enter(reference.name, path)
+
+    def _enter(self, name: str, path: dict[str, Iterator[Reference]]) -> None:
+        if name not in self._loopless:
+            path[name] = (ref for ref in list(self._definitions[name].references) if ref.in_place)
+
+    def _cut(self, name: str, reference: Reference) -> None:
+        """Let a reference accept anything instead."""
+        del reference.holder["$ref"]
+        self._definitions[name].references.remove(reference)
+        self.problems.append(
+            Problem(
+                pointer=self.resolver.shown(reference.pointer),
+                kind="reference",
+                message="this schema takes itself to be known; anything is accepted here",
+                hint="let one of the schemas in the loop say what it is",
+            )
+        )
+
+
+def referred(schema: Schema) -> Iterator[str]:
+    """The names of the definitions that a schema refers to; values in it are not searched."""
+    waiting: list[Any] = [schema]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, dict):
+            continue
+        if "$ref" in node:
+            yield node["$ref"].removeprefix(DEFINITIONS)
+        for keyword, value in node.items():
+            if keyword in SINGLE:
+                waiting.append(value)
+            elif keyword in LISTS:
+                waiting += value
+            elif keyword in MAPS:
+                waiting += value.values()
+
+
+def _stem(pointer: str) -> str:
+    plain = (token.replace("~1", "/").replace("~0", "~") for token in reversed(pointer.split("/")))
+    tokens = (_NOT_IN_A_NAME.sub("_", token).strip("_.-") for token in plain)
+    return next((token for token in tokens if token and not token.isdecimal()), "schema")[:LONGEST_NAME]

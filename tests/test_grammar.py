@@ -1,0 +1,34 @@
+"""The table of OpenAPI's objects is whole: every place names an object that is there."""
+
+from typing import Any
+
+from openapi_mcp.grammar import FIELDS, REFERENCEABLE, children
+
+
+def test_every_place_holds_a_known_object() -> None:
+    places = {place.strip("[]{}") for fields in FIELDS.values() for place in fields.values()}
+    assert places - {"text"} <= FIELDS.keys()
+    assert REFERENCEABLE <= FIELDS.keys()
+
+
+def test_every_object_but_the_roots_has_a_place() -> None:
+    places = {place.strip("[]{}") for fields in FIELDS.values() for place in fields.values()}
+    assert set(FIELDS) - places == {"OpenAPI", "Swagger"}
+
+
+def test_extensions_and_scalars_are_no_children() -> None:
+    paths: dict[str, Any] = {"/a": {"get": {}}, "x-a": {"get": {}}, "/b": None, "/c": "text"}
+    assert list(children("Paths", paths)) == [("/a", {"get": {}}, "PathItem")]
+
+
+def test_names_in_maps_may_look_like_anything() -> None:
+    schema = {"properties": {"x-a": {"type": "string"}, "$ref": {}, "default": {}}, "default": {"type": "object"}}
+    assert [(key, kind) for key, _, kind in children("Schema", schema)] == [("properties", "{Schema}")]
+    assert [key for key, _, _ in children("{Schema}", schema["properties"])] == ["x-a", "$ref", "default"]
+
+
+def test_a_list_of_schemas_where_one_belongs_is_walked() -> None:
+    assert [(key, kind) for key, _, kind in children("Schema", [{"type": "string"}, True, {}])] == [
+        (0, "Schema"),
+        (2, "Schema"),
+    ]

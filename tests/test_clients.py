@@ -149,7 +149,12 @@ def test_clients_accept_the_whole_list_of_a_big_document(
     async def names_for_python(mode: Mode) -> list[str]:
         target = StdioServerParameters(command=served[0], args=served[1:], env=ENVIRONMENT)
         async with Client(target, mode=mode) as client:
-            return [tool.name for tool in (await client.list_tools()).tools]
+            page = await client.list_tools()
+            names = [tool.name for tool in page.tools]
+            while page.next_cursor is not None:
+                page = await client.list_tools(cursor=page.next_cursor)
+                names += [tool.name for tool in page.tools]
+            return names
 
     assert len(accepted) > 100
     assert anyio.run(names_for_python, "legacy") == accepted

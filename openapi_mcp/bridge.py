@@ -40,7 +40,8 @@ class Bridge:
         )
         progress("making tools")
         document = swagger2.convert(document)
-        return cls(config, document, build(document, selection=config.selection))
+        compiled = build(document, selection=config.selection, base_url=config.servers)
+        return cls(config, document, compiled)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -83,4 +84,10 @@ class Bridge:
     def server(self) -> Server:
         """An MCP server of these tools, not yet on any transport."""
         description = ServerDescription(implementation=self.implementation)
-        return Server(Catalog(self.tools), description, Upstream(), options=self.request_options())
+        return Server(
+            Catalog(self.tools),
+            description,
+            Upstream(),
+            options=self.request_options(),
+            max_result_bytes=self.config.max_result_bytes,
+        )

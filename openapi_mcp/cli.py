@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,6 @@ from .errors import BridgeError, CallFailed, UsageError
 
 if TYPE_CHECKING:
     from .bridge import Bridge
-    from .config import Config
     from .errors import Problem
 
 app = typer.Typer(
@@ -72,6 +72,20 @@ Auth = Annotated[
         "`openapi-mcp inspect` names them.",
     ),
 ]
+Server = Annotated[
+    str | None, typer.Option(metavar="N|URL|NAME", help="Which of the document's `servers` to call, from 0.")
+]
+ServerVar = Annotated[
+    list[str] | None, typer.Option(metavar="NAME=VALUE", help="The value of a server variable; may be repeated.")
+]
+ResultBytes = Annotated[
+    int | None,
+    typer.Option("--max-result-bytes", min=1024, help="Where longer answers are cut.", show_default="262144"),
+]
+Settings = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help='Options in a TOML file: base-url = "…"; the command line wins.'),
+]
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show tracebacks and log what is sent to the API (no credentials).")
 ]
@@ -92,6 +106,7 @@ def root(
 
 @app.command()
 def serve(
+    context: typer.Context,
     spec: Spec,
     transport: Annotated[
         Transport | None,
@@ -105,13 +120,17 @@ def serve(
     ] = None,
     path: Annotated[str | None, typer.Option(help="Path of the MCP endpoint.", show_default="/mcp")] = None,
     base_url: BaseUrl = None,
+    server: Server = None,
+    server_var: ServerVar = None,
     header: Header = None,
     auth: Auth = None,
+    max_result_bytes: ResultBytes = None,
     include: Include = None,
     exclude: Exclude = None,
     read_only: ReadOnly = False,
     spec_header: SpecHeader = None,
     allow_remote_refs: RemoteRefs = False,
+    config: Settings = None,
     debug: Debug = False,
 ) -> None:
     """Offer the operations of SPEC as MCP tools and proxy their calls to the API.
@@ -126,8 +145,7 @@ def serve(
         over_http = (transport or _transport(listening=(host, port, path) != (None, None, None))) is Transport.HTTP
         if spec == "-" and not over_http:
             raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
-        config = _config(spec, spec_header, allow_remote_refs, include, exclude, read_only, base_url, header, auth)
-        bridge = _opened(config)
+        bridge = _opened(context)
         serving.end_on_signals()
         if not over_http:
             typer.echo(report.serving(bridge, ["stdio: this process's stdin and stdout"]), err=True)
@@ -142,6 +160,7 @@ def serve(
 
 @app.command()
 def inspect(
+    context: typer.Context,
     spec: Spec,
     tool: Annotated[str | None, typer.Argument(help="Show this one tool whole.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for programs.")] = False,
@@ -149,11 +168,14 @@ def inspect(
         bool, typer.Option("--validate/--no-validate", help="Judge the whole document too; takes seconds on a big one.")
     ] = True,
     base_url: BaseUrl = None,
+    server: Server = None,
+    server_var: ServerVar = None,
     include: Include = None,
     exclude: Exclude = None,
     read_only: ReadOnly = False,
     spec_header: SpecHeader = None,
     allow_remote_refs: RemoteRefs = False,
+    config: Settings = None,
     debug: Debug = False,
 ) -> None:
     """Show the tools that SPEC makes, what each costs a model, and what is wrong with the document.
@@ -163,8 +185,7 @@ def inspect(
     from . import report
 
     with reported(debug):
-        config = _config(spec, spec_header, allow_remote_refs, include, exclude, read_only, base_url)
-        bridge = _opened(config)
+        bridge = _opened(context)
         if tool is not None:
             found = bridge.tool(tool)
             _print_json(report.tool_json(found)) if as_json else typer.echo("\n".join(report.tool_page(found)))
@@ -178,6 +199,7 @@ def inspect(
 
 @app.command()
 def call(
+    context: typer.Context,
     spec: Spec,
     tool: Annotated[str, typer.Argument(metavar="TOOL", help="The tool's name, as `openapi-mcp inspect` shows it.")],
     arguments: Annotated[
@@ -189,10 +211,14 @@ def call(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the HTTP request instead of sending it.")] = False,
     base_url: BaseUrl = None,
+    server: Server = None,
+    server_var: ServerVar = None,
     header: Header = None,
     auth: Auth = None,
+    max_result_bytes: ResultBytes = None,
     spec_header: SpecHeader = None,
     allow_remote_refs: RemoteRefs = False,
+    config: Settings = None,
     debug: Debug = False,
 ) -> None:
     """Call one tool of SPEC as a client would, and print the result.
@@ -202,8 +228,7 @@ def call(
     from . import calling
 
     with reported(debug):
-        config = _config(spec, spec_header, allow_remote_refs, base_url=base_url, header=header, auth=auth)
-        bridge = _opened(config)
+        bridge = _opened(context)
         found = bridge.tool(tool)
         given = calling.read_arguments(arguments or [], json_arguments)
         if dry_run:
@@ -243,35 +268,15 @@ def _transport(*, listening: bool) -> Transport:
     return Transport.HTTP if listening or at_terminal else Transport.STDIO
 
 
-def _config(
-    spec: str,
-    spec_header: list[str] | None,
-    allow_remote_refs: bool,
-    include: list[str] | None = None,
-    exclude: list[str] | None = None,
-    read_only: bool = False,
-    base_url: str | None = None,
-    header: list[str] | None = None,
-    auth: list[str] | None = None,
-) -> "Config":
-    from .config import Config, parse_credential, parse_header
-    from .selection import Selection
-
-    return Config(
-        source=spec,
-        spec_headers=dict(map(parse_header, spec_header or ())),
-        allow_remote_refs=allow_remote_refs,
-        selection=Selection.parse(include or (), exclude or (), read_only=read_only),
-        base_url=base_url,
-        headers=tuple(map(parse_header, header or ())),
-        credentials=dict(map(parse_credential, auth or ())),
-    )
-
-
-def _opened(config: "Config") -> "Bridge":
+def _opened(context: typer.Context) -> "Bridge":
+    """The bridge that a command's options describe."""
     from .bridge import Bridge
+    from .config import OPTIONS, Config, read_settings
     from .progress import Progress
 
+    given = {name: value for name, value in context.params.items() if name in OPTIONS and value not in (None, False)}
+    settings = context.params["config"]
+    config = Config.from_options(context.params["spec"], (read_settings(settings) if settings else {}) | given)
     with Progress(f"reading {config.source}") as progress:
         return Bridge.open(config, progress)
 

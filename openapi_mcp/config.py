@@ -1,14 +1,20 @@
 """What a user asked for, as one frozen value: where the document is, which tools are wanted, how the API is called.
 
-It is the only place that reads the environment, and it never prints a credential.
+Options come from the command line and from a TOML file whose keys are the options' names; the command line wins. Nobody
+else reads them, and no credential is ever printed.
 """
 
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Self
 
+from .base_urls import BaseUrlOptions
 from .errors import UsageError
 from .runtime.models import SecurityScheme
 from .runtime.requests import RequestOptions
+from .runtime.server import MAX_RESULT_BYTES
 from .selection import Selection
 
 
@@ -21,14 +27,84 @@ class Config:
     allow_remote_refs: bool = False
     selection: Selection = field(default_factory=Selection)
     base_url: str | None = None
-    headers: tuple[tuple[str, str], ...] = ()
-    credentials: Mapping[str, str] = field(default_factory=dict)
+    servers: BaseUrlOptions = field(default_factory=BaseUrlOptions)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
+    max_result_bytes: int = MAX_RESULT_BYTES
+
+    @classmethod
+    def from_options(cls, source: str, options: Mapping[str, Any]) -> Self:
+        """Read options as the command line and a settings file have them (see OPTIONS). Raises UsageError."""
+        texts = {name: _texts(value) for name, value in options.items()}
+        return cls(
+            source=source,
+            spec_headers=dict(map(parse_header, texts.get("spec_header", ()))),
+            allow_remote_refs=bool(options.get("allow_remote_refs")),
+            selection=Selection.parse(
+                texts.get("include", ()), texts.get("exclude", ()), read_only=bool(options.get("read_only"))
+            ),
+            base_url=options.get("base_url"),
+            servers=BaseUrlOptions(
+                server=_number_or_text(options.get("server")),
+                variables=dict(map(parse_server_variable, texts.get("server_var", ()))),
+            ),
+            headers=tuple(map(parse_header, texts.get("header", ()))),
+            credentials=dict(map(parse_credential, texts.get("auth", ()))),
+            max_result_bytes=options.get("max_result_bytes", MAX_RESULT_BYTES),
+        )
 
     def request_options(self, schemes: Iterable[SecurityScheme], environment: Mapping[str, str]) -> RequestOptions:
         """How requests are made: a scheme's credential is the one given outright, else its environment variable's."""
         found = {scheme.name: environment.get(scheme.variable, "") for scheme in schemes} | dict(self.credentials)
         credentials = {name: secret for name, secret in found.items() if secret}
         return RequestOptions(base_url=self.base_url, headers=self.headers, credentials=credentials)
+
+
+OPTIONS: Final[Mapping[str, type]] = {
+    "spec_header": list,
+    "allow_remote_refs": bool,
+    "include": list,
+    "exclude": list,
+    "read_only": bool,
+    "base_url": str,
+    "server": str,
+    "server_var": list,
+    "header": list,
+    "auth": list,
+    "max_result_bytes": int,
+}
+"""What a settings file may hold, by the type of its value; a list of `name=value` may also be a table."""
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The options in a TOML file: `base-url = "https://…"`, `[auth]` with `scheme = "value"`. Raises UsageError."""
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(
+            f"the settings cannot be read: {error.strerror}", where=str(path), hint="check --config"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"the settings are not TOML: {error}", where=str(path), hint="correct it there") from None
+    options = {name.replace("-", "_"): value for name, value in settings.items()}
+    for name, value in options.items():
+        wanted = OPTIONS.get(name)
+        if wanted is None or not isinstance(value, (list, dict) if wanted is list else wanted):
+            hint = f"known are {', '.join(sorted(OPTIONS)).replace('_', '-')}"
+            message = f"{name.replace('_', '-')} is no setting" if wanted is None else f"{name} has the wrong type"
+            raise UsageError(message, where=str(path), hint=hint)
+    return options
+
+
+def _texts(value: Any) -> list[str]:
+    """A list of `name=value` texts, also where it is a table."""
+    if isinstance(value, dict):
+        return [f"{name}={inner}" for name, inner in value.items()]
+    return [str(item) for item in value] if isinstance(value, list | tuple) else []
+
+
+def _number_or_text(value: Any) -> int | str | None:
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def parse_header(text: str) -> tuple[str, str]:
@@ -41,11 +117,15 @@ def parse_header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def parse_credential(text: str) -> tuple[str, str]:
-    """Read `scheme=value`, as --auth takes it."""
-    scheme, equals, secret = text.partition("=")
-    if not equals or not scheme or not secret:
-        raise UsageError(
-            "a credential is written scheme=value", where="--auth", hint="`openapi-mcp inspect` names the schemes"
-        )
-    return scheme, secret
+def _named_value(what: str, option: str, hint: str) -> Callable[[str], tuple[str, str]]:
+    def parse(text: str) -> tuple[str, str]:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(f"{what} is written name=value", where=option, hint=hint)
+        return name, value
+
+    return parse
+
+
+parse_credential: Final = _named_value("a credential", "--auth", "`openapi-mcp inspect` names the security schemes")
+parse_server_variable: Final = _named_value("a server variable", "--server-var", "for example --server-var region=eu")

@@ -40,7 +40,6 @@ def validate(document: Document) -> Iterator[Problem]:
 
 
 def _findings(document: Document) -> Iterator[Problem]:
-    from jsonschema.exceptions import best_match
     from jsonschema_path import SchemaPath
     from openapi_spec_validator import (
         OpenAPIV2SpecValidator,
@@ -59,8 +58,15 @@ def _findings(document: Document) -> Iterator[Problem]:
     handlers = dict.fromkeys(("<all_urls>", "http", "https", "file", ""), _refuse)
     validator = validators[version](SchemaPath.from_dict(content, handlers=handlers))
     for error in validator.iter_errors():
-        closest = best_match([error]) or error
+        closest = _closest(error)
         yield Problem(pointer=_pointer(closest.absolute_path), kind="validation", message=_shortened(closest.message))
+
+
+def _closest(error: Any) -> Any:
+    """Of the alternatives that all failed, the failure that got furthest: most likely the one that was meant."""
+    while error.context:
+        error = max(error.context, key=lambda inner: len(inner.absolute_path))
+    return error
 
 
 def _refuse(uri: str) -> Any:

@@ -110,7 +110,8 @@ def test_errors_say_what_where_and_what_to_do_without_a_traceback(arguments: lis
 
 
 def test_call_prints_what_the_api_answered(petstore: str) -> None:
-    shown = run("call", DOCUMENT, "listPets", "--base-url", petstore, "status=sold", "status=reserved", "limit=1").stdout
+    arguments = ("status=sold", "status=reserved", "limit=1")
+    shown = run("call", DOCUMENT, "listPets", "--base-url", petstore, *arguments).stdout
     assert [pet["name"] for pet in json.loads(shown)["pets"]] == ["Rex"]
 
 
@@ -152,7 +153,9 @@ def test_a_signal_ends_the_server_gracefully(transport: str, number: signal.Sign
     command = [sys.executable, "-m", "openapi_mcp", "serve", DOCUMENT, "--transport", transport]
     command += ["--port", "0"] if transport == "http" else []
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=ROOT, env=ENVIRONMENT, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
         assert process.stderr is not None
         while "connect" not in process.stderr.readline():
             pass

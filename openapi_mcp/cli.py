@@ -35,6 +35,13 @@ class Transport(StrEnum):
     HTTP = "http"
 
 
+TransportOption = Annotated[
+    Transport | None,
+    typer.Option(help="stdio or http; if not given: http at a terminal or with --host, --port or --path, else stdio."),
+]
+Host = Annotated[str | None, typer.Option(help="Address to listen on (http).", show_default="127.0.0.1")]
+Port = Annotated[int | None, typer.Option(help="Port to listen on; 0 takes a free one.", show_default="8000")]
+EndpointPath = Annotated[str | None, typer.Option(help="Path of the MCP endpoint.", show_default="/mcp")]
 Spec = Annotated[
     str, typer.Argument(metavar="SPEC", help="An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.")
 ]
@@ -108,17 +115,10 @@ def root(
 def serve(
     context: typer.Context,
     spec: Spec,
-    transport: Annotated[
-        Transport | None,
-        typer.Option(
-            help="stdio or http; if not given: http at a terminal or with --host, --port or --path, else stdio."
-        ),
-    ] = None,
-    host: Annotated[str | None, typer.Option(help="Address to listen on (http).", show_default="127.0.0.1")] = None,
-    port: Annotated[
-        int | None, typer.Option(help="Port to listen on; 0 takes a free one.", show_default="8000")
-    ] = None,
-    path: Annotated[str | None, typer.Option(help="Path of the MCP endpoint.", show_default="/mcp")] = None,
+    transport: TransportOption = None,
+    host: Host = None,
+    port: Port = None,
+    path: EndpointPath = None,
     base_url: BaseUrl = None,
     server: Server = None,
     server_var: ServerVar = None,

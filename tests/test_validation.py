@@ -37,8 +37,8 @@ def test_swagger_is_judged_as_it_was_written() -> None:
 def test_of_failed_alternatives_the_one_that_was_meant_is_named() -> None:
     parameter = {"name": "q", "in": "query", "schema": {"type": "strin"}}
     root = VALID | {"openapi": "3.0.3", "paths": {"/a": {"get": {"parameters": [parameter], "responses": OK}}}}
-    assert ("#/paths/~1a/get/parameters/0/schema/type", "'strin' is not one of ['array', 'boolean', 'integer', 'number',"
-            " 'object', 'string']") in found(root, "3.0")  # fmt: skip
+    pointers = [pointer for pointer, message in found(root, "3.0") if message.startswith("'strin' is not one of [")]
+    assert "#/paths/~1a/get/parameters/0/schema/type" in pointers
 
 
 def test_findings_are_bounded() -> None:

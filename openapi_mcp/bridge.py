@@ -16,7 +16,6 @@ from .runtime.protocol import ServerDescription
 from .runtime.requests import RequestOptions
 from .runtime.server import Server
 from .runtime.types import Implementation
-from .runtime.upstream import Upstream
 from .tools import Compiled, build
 
 
@@ -87,7 +86,7 @@ class Bridge:
         return Server(
             Catalog(self.tools),
             description,
-            Upstream(),
+            self.config.upstream(),
             options=self.request_options(),
             max_result_bytes=self.config.max_result_bytes,
         )

@@ -89,6 +89,26 @@ ResultBytes = Annotated[
     int | None,
     typer.Option("--max-result-bytes", min=1024, help="Where longer answers are cut.", show_default="262144"),
 ]
+Timeout = Annotated[float | None, typer.Option(min=0, help="Seconds without a byte of an answer.", show_default="60")]
+ConnectTimeout = Annotated[float | None, typer.Option(min=0, help="Seconds to connect to the API.", show_default="10")]
+TotalTimeout = Annotated[
+    float | None, typer.Option(min=0, help="Seconds for a whole call, retries included.", show_default="no limit")
+]
+Retries = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="How often a call is tried again that the API put off (429, 503) or that never reached it.",
+        show_default="2",
+    ),
+]
+Ca = Annotated[Path | None, typer.Option(metavar="FILE", help="Certificates to trust instead of the usual ones (PEM).")]
+ClientCert = Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate to show to the API (PEM).")]
+ClientKey = Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, where it is in a file of its own.")]
+AllowFiles = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FOLDER", help="Let binary arguments be file:// URLs of files in here; may be repeated."),
+]
 Settings = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help='Options in a TOML file: base-url = "…"; the command line wins.'),
@@ -125,6 +145,14 @@ def serve(
     header: Header = None,
     auth: Auth = None,
     max_result_bytes: ResultBytes = None,
+    timeout: Timeout = None,
+    connect_timeout: ConnectTimeout = None,
+    total_timeout: TotalTimeout = None,
+    retries: Retries = None,
+    ca: Ca = None,
+    client_cert: ClientCert = None,
+    client_key: ClientKey = None,
+    allow_files: AllowFiles = None,
     include: Include = None,
     exclude: Exclude = None,
     read_only: ReadOnly = False,
@@ -139,7 +167,7 @@ def serve(
     http://127.0.0.1:8000/mcp (Streamable HTTP). It runs until it is interrupted or its stdin ends.
     What is served, and how to connect, is printed on stderr.
     """
-    from . import report, serving
+    from . import serving
 
     with reported(debug):
         over_http = (transport or _transport(listening=(host, port, path) != (None, None, None))) is Transport.HTTP
@@ -147,15 +175,10 @@ def serve(
             raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
         bridge = _opened(context)
         serving.end_on_signals()
-        if not over_http:
-            typer.echo(report.serving(bridge, ["stdio: this process's stdin and stdout"]), err=True)
-            serving.over_stdio(bridge)
-            return
-        with serving.listening(host or "127.0.0.1", 8000 if port is None else port) as listener:
-            endpoint = "/" + (path or "mcp").strip("/")
-            url = f"http://{serving.address(listener)}{endpoint}"
-            typer.echo(report.serving(bridge, report.connections(bridge, url)), err=True)
-            serving.over_http(bridge, listener, endpoint)
+        if over_http:
+            _serve_over_http(bridge, host or "127.0.0.1", 8000 if port is None else port, path or "mcp")
+        else:
+            _serve_over_stdio(bridge)
 
 
 @app.command()
@@ -216,6 +239,14 @@ def call(
     header: Header = None,
     auth: Auth = None,
     max_result_bytes: ResultBytes = None,
+    timeout: Timeout = None,
+    connect_timeout: ConnectTimeout = None,
+    total_timeout: TotalTimeout = None,
+    retries: Retries = None,
+    ca: Ca = None,
+    client_cert: ClientCert = None,
+    client_key: ClientKey = None,
+    allow_files: AllowFiles = None,
     spec_header: SpecHeader = None,
     allow_remote_refs: RemoteRefs = False,
     config: Settings = None,
@@ -261,6 +292,23 @@ def reported(debug: bool) -> Iterator[None]:
             if text:
                 typer.echo(f"  {label}: {text}", err=True)
         raise typer.Exit(error.exit_code) from None
+
+
+def _serve_over_http(bridge: "Bridge", host: str, port: int, path: str) -> None:
+    from . import report, serving
+
+    with serving.listening(host, port) as listener:
+        endpoint = "/" + path.strip("/")
+        url = f"http://{serving.address(listener)}{endpoint}"
+        typer.echo(report.serving(bridge, report.connections(bridge, url)), err=True)
+        serving.over_http(bridge, listener, endpoint)
+
+
+def _serve_over_stdio(bridge: "Bridge") -> None:
+    from . import report, serving
+
+    typer.echo(report.serving(bridge, ["stdio: this process's stdin and stdout"]), err=True)
+    serving.over_stdio(bridge)
 
 
 def _transport(*, listening: bool) -> Transport:

@@ -12,9 +12,12 @@ from typing import Any, Final, Self
 
 from .base_urls import BaseUrlOptions
 from .errors import UsageError
+from .runtime.errors import RequestError
 from .runtime.models import SecurityScheme
 from .runtime.requests import RequestOptions
+from .runtime.retries import Retries
 from .runtime.server import MAX_RESULT_BYTES
+from .runtime.upstream import Upstream
 from .selection import Selection
 
 
@@ -31,11 +34,21 @@ class Config:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
     max_result_bytes: int = MAX_RESULT_BYTES
+    file_roots: tuple[Path, ...] = ()
+    connect_timeout: float = 10.0
+    timeout: float = 60.0
+    total_timeout: float | None = None
+    retries: int = 2
+    ca: Path | None = None
+    client_cert: Path | None = None
+    client_key: Path | None = None
 
     @classmethod
     def from_options(cls, source: str, options: Mapping[str, Any]) -> Self:
         """Read options as the command line and a settings file have them (see OPTIONS). Raises UsageError."""
         texts = {name: _texts(value) for name, value in options.items()}
+        plain: dict[str, Any] = {name: options[name] for name in _PLAIN & options.keys()}
+        paths: dict[str, Any] = {name: Path(options[name]) for name in _PATHS & options.keys()}
         return cls(
             source=source,
             spec_headers=dict(map(parse_header, texts.get("spec_header", ()))),
@@ -50,14 +63,38 @@ class Config:
             ),
             headers=tuple(map(parse_header, texts.get("header", ()))),
             credentials=dict(map(parse_credential, texts.get("auth", ()))),
-            max_result_bytes=options.get("max_result_bytes", MAX_RESULT_BYTES),
+            file_roots=tuple(Path(text) for text in texts.get("allow_files", ())),
+            **plain,
+            **paths,
         )
 
     def request_options(self, schemes: Iterable[SecurityScheme], environment: Mapping[str, str]) -> RequestOptions:
         """How requests are made: a scheme's credential is the one given outright, else its environment variable's."""
         found = {scheme.name: environment.get(scheme.variable, "") for scheme in schemes} | dict(self.credentials)
         credentials = {name: secret for name, secret in found.items() if secret}
-        return RequestOptions(base_url=self.base_url, headers=self.headers, credentials=credentials)
+        return RequestOptions(
+            base_url=self.base_url,
+            headers=self.headers,
+            credentials=credentials,
+            client_certificate=self.client_cert is not None,
+            file_roots=self.file_roots,
+        )
+
+    def upstream(self) -> Upstream:
+        """A client of the API. Raises UsageError for certificate files that cannot be used."""
+        try:
+            return Upstream(
+                connect_timeout=self.connect_timeout,
+                read_timeout=self.timeout,
+                total_timeout=self.total_timeout,
+                retries=Retries(attempts=self.retries + 1),
+                ca=self.ca,
+                client_cert=self.client_cert,
+                client_key=self.client_key,
+            )
+        except RequestError as error:
+            hint = "see --ca, --client-cert and --client-key"
+            raise UsageError(str(error), where="the certificates", hint=hint) from None
 
 
 OPTIONS: Final[Mapping[str, type]] = {
@@ -72,8 +109,19 @@ OPTIONS: Final[Mapping[str, type]] = {
     "header": list,
     "auth": list,
     "max_result_bytes": int,
+    "allow_files": list,
+    "connect_timeout": float,
+    "timeout": float,
+    "total_timeout": float,
+    "retries": int,
+    "ca": str,
+    "client_cert": str,
+    "client_key": str,
 }
 """What a settings file may hold, by the type of its value; a list of `name=value` may also be a table."""
+
+_PLAIN: Final = frozenset({"max_result_bytes", "connect_timeout", "timeout", "total_timeout", "retries"})
+_PATHS: Final = frozenset({"ca", "client_cert", "client_key"})
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -89,11 +137,15 @@ def read_settings(path: Path) -> dict[str, Any]:
     options = {name.replace("-", "_"): value for name, value in settings.items()}
     for name, value in options.items():
         wanted = OPTIONS.get(name)
-        if wanted is None or not isinstance(value, (list, dict) if wanted is list else wanted):
+        if wanted is None or not isinstance(value, _ALSO.get(wanted, wanted)):
             hint = f"known are {', '.join(sorted(OPTIONS)).replace('_', '-')}"
             message = f"{name.replace('_', '-')} is no setting" if wanted is None else f"{name} has the wrong type"
             raise UsageError(message, where=str(path), hint=hint)
     return options
+
+
+_ALSO: Final[Mapping[type, tuple[type, ...]]] = {list: (list, dict), float: (float, int)}
+"""Types that a setting of a type may have as well."""
 
 
 def _texts(value: Any) -> list[str]:

@@ -85,6 +85,21 @@ def test_a_credential_given_outright_comes_before_the_environment() -> None:
     assert options.credentials == {"a": "given", "b": "found"}
 
 
+def test_the_way_to_the_api_is_configured(tmp_path: Path) -> None:
+    text = "timeout = 5\nconnect-timeout = 1.5\nretries = 0\nclient-cert = 'me.pem'\nallow-files = ['/srv']"
+    config = Config.from_options("petstore.yaml", settings(tmp_path, text))
+    assert (config.timeout, config.connect_timeout, config.retries) == (5, 1.5, 0)
+    assert config.request_options([], {}).client_certificate
+    assert config.request_options([], {}).file_roots == (Path("/srv"),)
+
+
+def test_a_certificate_that_cannot_be_used_is_an_error_with_a_cure(tmp_path: Path) -> None:
+    config = Config.from_options("petstore.yaml", {"client_cert": tmp_path / "none.pem"})
+    with pytest.raises(UsageError, match=r"none\.pem") as caught:
+        config.upstream()
+    assert "--client-cert" in caught.value.hint
+
+
 def test_credentials_do_not_show_in_a_repr() -> None:
     config = Config.from_options("petstore.yaml", {"auth": ["a=hunter2"], "header": ["Authorization: hunter2"]})
     assert "hunter2" not in repr(config)

@@ -21,31 +21,35 @@ class Credentials:
     cookies: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
-def choose(tool: Tool, credentials: Mapping[str, str]) -> tuple[SecurityScheme, ...]:
-    """The alternative to use: the first that the credentials satisfy, anonymous only when there is no other.
+def choose(
+    tool: Tool, credentials: Mapping[str, str], *, client_certificate: bool = False
+) -> tuple[SecurityScheme, ...]:
+    """The alternative to use: the first that is satisfied, anonymous only when there is no other.
 
-    Without any, nothing is sent and the API says what it thinks of that (its 401 becomes the answer).
+    A scheme is satisfied by its credential, mutualTLS by the certificate that every connection is made with. Without
+    any, nothing is sent and the API says what it thinks of that (its 401 becomes the answer).
     """
-    satisfied = (schemes for schemes in tool.security if schemes and all(credentials.get(s.name) for s in schemes))
-    return next(satisfied, ())
+
+    def satisfied(scheme: SecurityScheme) -> bool:
+        return client_certificate if scheme.type == "mutualTLS" else bool(credentials.get(scheme.name))
+
+    return next((schemes for schemes in tool.security if schemes and all(map(satisfied, schemes))), ())
 
 
-def apply(tool: Tool, credentials: Mapping[str, str]) -> Credentials:
+def apply(tool: Tool, credentials: Mapping[str, str], *, client_certificate: bool = False) -> Credentials:
     """What to add to a request of `tool`. Raises RequestError for a credential that cannot be sent."""
     found: dict[str, dict[str, str]] = {"header": {}, "query": {}, "cookie": {}}
-    for scheme in choose(tool, credentials):
-        location, name, value = _placed(scheme, _clean(scheme, credentials[scheme.name]))
-        if name:
+    for scheme in choose(tool, credentials, client_certificate=client_certificate):
+        if scheme.type != "mutualTLS":  # which is a matter of the connection
+            location, name, value = _placed(scheme, _clean(scheme, credentials[scheme.name]))
             found[location].setdefault(name, value)  # two schemes may want one header: the first has it
     return Credentials(*(tuple(found[location].items()) for location in ("header", "query", "cookie")))
 
 
 def _placed(scheme: SecurityScheme, credential: str) -> tuple[str, str, str]:
-    """Where a credential goes, under what name, and how it is written; no name for what is not part of a request."""
+    """Where a credential goes, under what name, and how it is written."""
     if scheme.type == "apiKey":
         return scheme.location or "header", scheme.parameter or "", credential
-    if scheme.type == "mutualTLS":
-        return "header", "", ""
     if scheme.type == "http" and scheme.scheme == "basic":
         return "header", "Authorization", _prefixed("Basic", credential, _basic)
     if scheme.type == "http" and scheme.scheme not in {None, "bearer"}:
@@ -75,14 +79,16 @@ def _clean(scheme: SecurityScheme, credential: str) -> str:
 
 def hint(tool: Tool) -> str:
     """One sentence: where this operation's credentials are read from; empty where it asks for none."""
-    ways = [" and ".join(f"`{s.variable}` ({_kind(s)})" for s in schemes) for schemes in tool.security if schemes]
+    ways = [" and ".join(map(_source, schemes)) for schemes in tool.security if schemes]
     if not ways:
         return ""
     return f"Credentials for it are read from the environment of the server: {', or '.join(dict.fromkeys(ways))}."
 
 
-def _kind(scheme: SecurityScheme) -> str:
-    """What a person must put there."""
+def _source(scheme: SecurityScheme) -> str:
+    """The environment variable and what a person must put there; a certificate is not read from one."""
+    if scheme.type == "mutualTLS":
+        return "a client certificate (`--client-cert`)"
     if scheme.type == "http" and scheme.scheme == "basic":
-        return "user:password"
-    return {"apiKey": "an API key", "mutualTLS": "a client certificate"}.get(scheme.type, "a token")
+        return f"`{scheme.variable}` (user:password)"
+    return f"`{scheme.variable}` ({'an API key' if scheme.type == 'apiKey' else 'a token'})"

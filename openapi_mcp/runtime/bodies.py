@@ -6,9 +6,10 @@ OpenAPI 3.2 Request Body Object and Media Type Object.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from . import content, forms, media_types, multipart
+from . import content, files, forms, media_types, multipart
 from .errors import ArgumentError
 from .models import MediaType, RequestBody, Tool
 from .types import MISSING, Missing
@@ -22,8 +23,8 @@ class Body:
     content: bytes
 
 
-def build(tool: Tool, arguments: Mapping[str, Any]) -> Body | None:
-    """The body of a call, or None. Raises ArgumentError and RequestError."""
+def build(tool: Tool, arguments: Mapping[str, Any], file_roots: tuple[Path, ...] = ()) -> Body | None:
+    """The body of a call, or None. Raises ArgumentError and RequestError. `file_roots`: see `files.opened`."""
     if tool.body is None:
         return None
     value = _value(tool, tool.body, arguments)
@@ -32,7 +33,7 @@ def build(tool: Tool, arguments: Mapping[str, Any]) -> Body | None:
     media = _chosen(tool, tool.body, arguments)
     family = media_types.essence(media_types.concrete(media.content_type))
     writer = _binary if media.binary else _WRITERS.get(family.partition("/")[0]) or _WRITERS.get(family, _plain)
-    return writer(value, media)
+    return writer(files.opened(value, media, file_roots), media)
 
 
 def _value(tool: Tool, body: RequestBody, arguments: Mapping[str, Any]) -> Any | Missing:
@@ -71,7 +72,7 @@ def _binary(value: Any, media: MediaType) -> Body:
 
 def _plain(value: Any, media: MediaType) -> Body:
     content_type = media_types.concrete(media.content_type)
-    return Body(content_type, content.encode(value, content_type))
+    return Body(content_type, content.encode(value, content_type, media.xml))
 
 
 def _form(value: Any, media: MediaType) -> Body:

@@ -12,25 +12,28 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from . import jsontext, media_types
-from .errors import ArgumentError, RequestError
-from .models import Argument
+from . import elements, jsontext, media_types
+from .errors import ArgumentError
+from .models import Argument, XmlDocument, XmlNode
 from .styles import scalar_text
 
 RECORD_SEPARATOR: Final = "\x1e"
+_UNDESCRIBED: Final = XmlDocument(root=XmlNode(name="root", items=XmlNode(name="item")))
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """Bytes that came as text in an argument, with what a data: URL says of them."""
+    """Bytes that an argument stands for, with what a `data:` URL, or the name of a file, says of them."""
 
     data: bytes
     content_type: str | None = None
     filename: str | None = None
 
 
-def encode(value: Any, content_type: str) -> bytes:
-    """The bytes of `value`. Raises ArgumentError, or RequestError for a media type that cannot be written yet."""
+def encode(value: Any, content_type: str, xml: XmlDocument | None = None) -> bytes:
+    """The bytes of `value`; `xml` describes it where they are XML. Raises ArgumentError."""
+    if media_types.is_xml(content_type):
+        return _xml(value, content_type, xml or _UNDESCRIBED)
     for test, writer in _WRITERS:
         if test(content_type):
             return writer(value, content_type)
@@ -56,6 +59,8 @@ def by_value(content_type: str, value: Any) -> str:
 
 def file(value: Any, name: str) -> File:
     """The bytes that a base64 string or a `data:` URL stands for. Raises ArgumentError, naming the argument."""
+    if isinstance(value, File):
+        return value
     if not isinstance(value, str):
         raise ArgumentError(f"`{name}` must be a base64 string (the bytes of a file), not {scalar_text(value)[:40]}.")
     if value[:5].lower() == "data:":
@@ -101,13 +106,11 @@ def _items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _xml(value: Any, content_type: str) -> bytes:
-    if isinstance(value, dict | list):
-        raise RequestError(
-            f"A {media_types.essence(content_type)} body cannot be built from properties yet; send it as XML text, or "
-            "choose another media type."
-        )
-    return _text(value, content_type)
+def _xml(value: Any, content_type: str, described: XmlDocument) -> bytes:
+    """Text that begins like an XML document is one; any other value becomes one."""
+    if isinstance(value, str) and value.lstrip("\ufeff \t\r\n").startswith("<"):
+        return _text(value, content_type)
+    return _text(elements.document(value, described), content_type)
 
 
 def _text(value: Any, content_type: str) -> bytes:
@@ -132,6 +135,5 @@ _WRITERS: Final[tuple[tuple[Callable[[str], bool], Callable[[Any, str], bytes]],
     (media_types.is_json_sequence, _json_sequence),
     (media_types.is_json_lines, _json_lines),
     (media_types.is_json, _json),
-    (media_types.is_xml, _xml),
 )
 """The first test that holds decides; a string for any other type is that text, and whatever else is JSON text."""

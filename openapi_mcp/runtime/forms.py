@@ -34,4 +34,4 @@ def _pairs(name: str, value: Any, rule: Encoding) -> Iterator[tuple[str, str]]:
 def _field(name: str, value: Any, rule: Encoding) -> str | bytes:
     if rule.binary:
         return content.file(value, name).data
-    return content.encode(value, media_types.concrete(content.by_value(rule.content_type, value)))
+    return content.encode(value, media_types.concrete(content.by_value(rule.content_type, value)), rule.xml)

@@ -2,7 +2,7 @@
 
 The compile side makes these, the live server keeps them in memory, a generated package writes them as source.
 Everything is resolved: no reference, no default left to look up, nothing that needs the document again.
-Specification: OpenAPI 3.2 Parameter, Media Type, Encoding and Security Scheme Objects.
+Specification: OpenAPI 3.2 Parameter, Media Type, Encoding, XML and Security Scheme Objects.
 """
 
 from collections.abc import Mapping
@@ -41,12 +41,48 @@ class Argument:
     """Swagger 2.0 only: the style that joins the inner arrays of an array of arrays (`items.collectionFormat`)."""
 
 
+XmlNodeType: TypeAlias = Literal["element", "attribute", "text", "cdata", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XmlNode:
+    """What one schema is in an XML document (an XML Object), with the specification's defaults already applied.
+
+    `name` None is the inferred name: that of the property which the schema describes, or whose array's items it does.
+    `properties` are in the document's order; `additional` describes all others. An array has `items`, and its first
+    items may have `prefix_items`. `ref` names a definition of the document whose nodes stand in this node. Of
+    `alternatives` (`anyOf`, `oneOf`) one is chosen by the value: the first whose `when` holds (a property and the
+    values that tell it apart), else the one that knows most of the value's properties.
+    """
+
+    node_type: XmlNodeType = "element"
+    name: str | None = None
+    namespace: str | None = None
+    prefix: str | None = None
+    properties: Mapping[str, "XmlNode"] = field(default_factory=dict)
+    additional: "XmlNode | None" = None
+    items: "XmlNode | None" = None
+    prefix_items: "tuple[XmlNode, ...]" = ()
+    ref: str | None = None
+    alternatives: "tuple[XmlNode, ...]" = ()
+    when: tuple[str, tuple[Any, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XmlDocument:
+    """The XML document that a body is: its root element, and the schemas that are referred to, by name."""
+
+    root: XmlNode
+    definitions: Mapping[str, XmlNode] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
     """How one property of a form or multipart body is written, with the specification's defaults already applied.
 
     A form property with a `style` is written like a query parameter; without one, as `content_type` says. `binary`
     means the argument is base64 text and the wire carries the bytes. `headers` are fixed part headers (name, value).
+    `xml` describes the property where its content type is XML.
     """
 
     content_type: str = "text/plain"
@@ -55,6 +91,7 @@ class Encoding:
     allow_reserved: bool = False
     binary: bool = False
     headers: tuple[tuple[str, str], ...] = ()
+    xml: XmlDocument | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +100,14 @@ class MediaType:
 
     `binary` means the whole body is base64 text in the argument and bytes on the wire. `encoding` has an entry for
     every declared property of a form or multipart body; what is not declared follows `Encoding`'s defaults by value.
+    Of a multipart body that is an array it has entries by position: `"0"`, `"1"`, … (3.2's `prefixEncoding`), and `"*"`
+    for all others (`itemEncoding`). `xml` describes a body whose content type is XML, where its schema says anything.
     """
 
     content_type: str
     binary: bool = False
     encoding: Mapping[str, Encoding] = field(default_factory=dict)
+    xml: XmlDocument | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,7 @@ def _positional(value: list[Any], encoding: Mapping[str, Encoding]) -> Iterator[
 def _part(name: str | None, value: Any, rule: Encoding) -> Part:
     found = content.file(value, name or "body") if rule.binary else None
     content_type = _content_type(value, rule, found)
-    data = found.data if found else content.encode(value, content_type)
+    data = found.data if found else content.encode(value, content_type, rule.xml)
     if content_type == "text/plain" and not data.isascii():
         content_type = "text/plain; charset=utf-8"  # RFC 7578 §5.1.2: text says how it is written
     own = {header.lower(): header for header, _ in rule.headers}

@@ -1,4 +1,4 @@
-"""A tool and the arguments of a call as one `httpx.Request`; pure, and exact to the byte.
+"""A tool and the arguments of a call as one `httpx.Request`; pure but for named files, and exact to the byte.
 
 Everything is escaped before httpx sees it; the host comes from configuration and document, never from an argument.
 Specification: OpenAPI 3.2 Operation and Parameter Objects.
@@ -6,6 +6,7 @@ Specification: OpenAPI 3.2 Operation and Parameter Objects.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,12 +21,16 @@ class RequestOptions:
     """What whoever runs the server adds to every request.
 
     `base_url` replaces the document's. `headers` replace computed ones of the same name, but not a body's Content-Type.
-    `credentials` are keyed by `SecurityScheme.name`. Neither of the two appears in a repr.
+    `credentials` are keyed by `SecurityScheme.name`. Neither of the two appears in a repr. `client_certificate` says
+    that connections are made with one, which satisfies mutualTLS. Files in `file_roots`, and in folders within them,
+    may be sent by naming them (`file:///…`); by default none.
     """
 
     base_url: str | None = None
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
+    client_certificate: bool = False
+    file_roots: tuple[Path, ...] = ()
 
 
 def build_request(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
@@ -42,14 +47,14 @@ def build_request(tool: Tool, arguments: Mapping[str, Any], options: RequestOpti
 
 def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
     _refuse_homeless(tool, arguments)
-    credentials = auth.apply(tool, options.credentials)
+    credentials = auth.apply(tool, options.credentials, client_certificate=options.client_certificate)
     url = addresses.build(
         addresses.base(options.base_url or tool.base_url),
         tool.path,
         {item.wire_name or item.name: _filling(item, value) for item, value in _given(tool, arguments, "path")},
         _query(tool, arguments, credentials),
     )
-    body = bodies.build(tool, arguments)
+    body = bodies.build(tool, arguments, options.file_roots)
     fields = headers.build(
         accept=tool.accept,
         given=_given(tool, arguments, "header"),

@@ -22,14 +22,12 @@ _MAX_ERROR_BYTES: Final = 8 * 1024
 # Pictures and recordings are not read as text: they may be larger than what is (4 MiB by default, a large photograph).
 _BINARY_FACTOR: Final = 16
 
-_LESS: Final = frozenset(
-    {
-        *("limit", "page", "perpage", "pagesize", "pagelen", "pagetoken", "cursor", "offset", "skip", "top", "count"),
-        *("size", "max", "maxresults", "first", "last", "after", "before", "startingafter", "endingbefore"),
-        *("since", "until", "from", "to", "q", "query", "search", "filter", "filters"),
-        *("fields", "select", "expand", "include", "exclude", "projection"),
-    }
+_LESS_WORDS: Final = (
+    "limit page perpage pagesize pagelen pagetoken cursor offset skip top count size max maxresults "
+    "first last after before startingafter endingbefore since until from to "
+    "q query search filter filters fields select expand include exclude projection"
 )
+_LESS: Final = frozenset(_LESS_WORDS.split())
 """Names that APIs give to arguments with which one asks for less; in lower case, letters only."""
 
 

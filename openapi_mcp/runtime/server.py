@@ -5,9 +5,11 @@ with its traceback, and the model only hears that it happened. Transports stay t
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+
+import httpx
 
 from . import protocol
 from .arguments import prepare
@@ -24,6 +26,9 @@ logger = logging.getLogger("openapi_mcp")
 
 MAX_RESULT_BYTES: Final = 256 * 1024
 """How much of an API's answer a result holds: some 64,000 tokens, more than most models can read at once."""
+
+Observer = Callable[[Tool, httpx.Request, httpx.Response], None]
+"""Is told of each call that the API answered. It must not wait, and changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +51,14 @@ class Server:
         *,
         options: RequestOptions,
         max_result_bytes: int = MAX_RESULT_BYTES,
+        observer: Observer | None = None,
     ) -> None:
         self.catalog = catalog
         self.description = description
         self._upstream = upstream
         self._options = options
         self._max_result_bytes = max_result_bytes
+        self._observer = observer
         # Rendered pages by revision and cursor. As cursors are verified, there are only so many.
         self._pages: dict[tuple[str, str | None], JsonObject] = {}
 
@@ -91,12 +98,21 @@ class Server:
         try:
             request = build_request(tool, prepare(tool, arguments), self._options)
             response = await self._upstream.send(request)
-            return to_result(tool, response, max_bytes=self._max_result_bytes)
+            result = to_result(tool, response, max_bytes=self._max_result_bytes)
+            self._observe(tool, request, response)
+            return result
         except RuntimeFailure as failure:
             return error_result(str(failure))
         except Exception:
             logger.exception("The call of %s failed.", tool.name)
             return error_result("The server failed while it made this call; the reason is in its log.")
+
+    def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> None:
+        try:
+            if self._observer is not None:
+                self._observer(tool, request, response)
+        except Exception:
+            logger.exception("The call of %s was answered, but could not be observed.", tool.name)
 
     async def _perform(self, step: Step) -> bytes | None:
         action = step.action

@@ -1,16 +1,19 @@
 """Sending requests to the API behind the bridge: one pool of connections, bounded time, bounded answers.
 
-The only module between a request and its response that awaits. Proxies and certificates are taken from the environment
-as httpx does (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`, …); cookies that the API sets are not kept, for the next call
-may be another user's. Errors name the host, never a path, a query or a credential. Specification: RFC 9110 §15.4.
+The only module between a request and its response that awaits. Proxies, and trusted certificates where none are given,
+are taken from the environment as httpx does (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`, …); cookies that the API sets
+are not kept, for the next call may be another user's. Errors name the host, never a path, a query or a credential.
+Specification: RFC 9110 §15.4.
 """
 
 import asyncio
 import http.cookiejar
+import itertools
+import logging
 import socket
 import ssl
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Final
 
 import httpx
@@ -18,14 +21,21 @@ import httpx
 from .errors import UpstreamError
 from .redirects import MAX_REDIRECTS, following
 from .results import CUT_SHORT
+from .retries import Retries, causes
+from .tls import tls_context
+
+logger = logging.getLogger("openapi_mcp")
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """How much of one answer is held in memory: far more than a result shows, so that what is cut is still counted."""
 
 
+_DEFAULT_RETRIES: Final = Retries()
+
+
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds: to connect, between two pieces of a message, and for everything; None is for ever."""
+    """Seconds: to connect, between two pieces of a message, and for everything, retries too; None is for ever."""
 
     connect: float | None
     read: float | None
@@ -33,7 +43,10 @@ class Timeouts:
 
 
 class Upstream:
-    """An asynchronous client of the upstream; make one for an event loop, share it, close it."""
+    """An asynchronous client of the upstream; make one for an event loop, share it, close it.
+
+    `ca`, `client_cert` and `client_key` are files in PEM form, as `tls.tls_context` takes them; it raises RequestError.
+    """
 
     def __init__(
         self,
@@ -43,40 +56,63 @@ class Upstream:
         read_timeout: float | None = 60.0,
         total_timeout: float | None = None,
         max_bytes: int = MAX_ANSWER_BYTES,
+        retries: Retries = _DEFAULT_RETRIES,
+        ca: Path | None = None,
+        client_cert: Path | None = None,
+        client_key: Path | None = None,
     ) -> None:
         nothing_kept = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
-        self._client = httpx.AsyncClient(transport=transport, cookies=nothing_kept)
+        verify = tls_context(ca, client_cert, client_key)
+        self._client = httpx.AsyncClient(transport=transport, cookies=nothing_kept, verify=verify)
         self._timeouts = Timeouts(connect_timeout, read_timeout, total_timeout)
+        self._retries = retries
         self._max_bytes = max_bytes
 
     async def send(self, request: httpx.Request) -> httpx.Response:
-        """The answer with its body read, redirects followed. Raises UpstreamError.
+        """The answer with its body read, redirects followed, asked again as `retries` says. Raises UpstreamError.
 
         A body of more than `max_bytes` is read so far and marked with the extension `results.CUT_SHORT`.
         """
         try:
-            async with asyncio.timeout(self._timeouts.total):
-                return await self._follow(request)
-        except (httpx.HTTPError, TimeoutError) as error:
+            async with asyncio.timeout(self._timeouts.total) as limit:
+                return await self._follow(request, limit)
+        except (httpx.HTTPError, OSError) as error:  # a TLS alert after the handshake passes through httpx as it is
             raise UpstreamError(_sentence(error, request, self._timeouts)) from error
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _follow(self, request: httpx.Request) -> httpx.Response:
+    async def _follow(self, request: httpx.Request, limit: asyncio.Timeout) -> httpx.Response:
         for _ in range(MAX_REDIRECTS + 1):
-            response = await self._send_one(request)
+            response = await self._insist(request, limit)
             next_request = following(request, response)
             if next_request is None:
                 return response
             request = next_request
         raise UpstreamError(f"The API at {_host(request)} redirects more than {MAX_REDIRECTS} times; that is a loop.")
 
-    async def _send_one(self, request: httpx.Request) -> httpx.Response:
+    async def _insist(self, request: httpx.Request, limit: asyncio.Timeout) -> httpx.Response:
+        """The answer to one request, which is sent again where `retries` says so and its time lasts."""
+        for tried in itertools.count(1):
+            outcome = await self._attempt(request)
+            wait = self._retries.wait(request.method, outcome, tried)
+            if wait is None or not _lasts(limit, wait):
+                break
+            logger.info("%s: attempt %d, %s; the next in %.1f s", _host(request), tried, _shown(outcome), wait)
+            await self._retries.sleep(wait)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def _attempt(self, request: httpx.Request) -> httpx.Response | httpx.TransportError | OSError:
+        """An answer, or why there was none. What goes wrong after an answer has begun is raised."""
         limits = httpx.Timeout(self._timeouts.read, connect=self._timeouts.connect)
         request.extensions = {**request.extensions, "timeout": limits.as_dict()}
-        response = await self._client.send(request, stream=True, follow_redirects=False)
+        try:
+            response = await self._client.send(request, stream=True, follow_redirects=False)
+        except (httpx.TransportError, OSError) as error:
+            return error
         try:
             return await self._read(response)
         finally:
@@ -118,7 +154,7 @@ def _sentence(error: Exception, request: httpx.Request, timeouts: Timeouts) -> s
     """What happened, where, in one sentence."""
     host = _host(request)
     for kind, sentence in _SENTENCES:
-        if any(isinstance(cause, kind) for cause in _causes(error)):
+        if any(isinstance(cause, kind) for cause in causes(error)):
             seconds = {item.name: f"{getattr(timeouts, item.name) or 0:g} seconds" for item in fields(timeouts)}
             return sentence.format(host=host, why=_why(error), **seconds)
     return f"The API at {host} could not be asked ({type(error).__name__})."
@@ -143,21 +179,21 @@ _SENTENCES: Final[tuple[tuple[type[BaseException], str], ...]] = (
 """The first that occurs among an error's causes decides; what lies deeper says more than what wraps it."""
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and all that lies behind it."""
-    while error is not None:
-        yield error
-        if isinstance(error, BaseExceptionGroup):
-            for inner in error.exceptions:
-                yield from _causes(inner)
-        error = error.__cause__ or error.__context__
-
-
 def _why(error: Exception) -> str:
-    found = next((cause for cause in _causes(error) if isinstance(cause, ssl.SSLError)), None)
+    found = next((cause for cause in causes(error) if isinstance(cause, ssl.SSLError)), None)
     if isinstance(found, ssl.SSLCertVerificationError):
         return found.verify_message
     return (found.reason if found else "") or "the TLS handshake failed"
+
+
+def _lasts(limit: asyncio.Timeout, seconds: float) -> bool:
+    """Whether the time for everything is not over before a wait is."""
+    deadline = limit.when()
+    return deadline is None or asyncio.get_running_loop().time() + seconds < deadline
+
+
+def _shown(outcome: httpx.Response | Exception) -> str:
+    return str(outcome.status_code) if isinstance(outcome, httpx.Response) else type(outcome).__name__
 
 
 def _host(request: httpx.Request) -> str:

@@ -1,6 +1,7 @@
 """A real HTTP/1.1 server that records the exact bytes of each request and answers what it is told to."""
 
 import socketserver
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -93,10 +94,12 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 @contextmanager
-def echoing() -> Iterator[Echo]:
+def echoing(tls: ssl.SSLContext | None = None) -> Iterator[Echo]:
     """A server on 127.0.0.1 for as long as the block."""
     with _Server(("127.0.0.1", 0), _Connection) as server:
-        echo = Echo(f"http://127.0.0.1:{server.server_address[1]}")
+        echo = Echo(f"{'https' if tls else 'http'}://127.0.0.1:{server.server_address[1]}")
+        if tls:  # the handshake is left to a connection's own thread
+            server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         server.echo = echo  # type: ignore[attr-defined]  # handlers reach it through their server
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()

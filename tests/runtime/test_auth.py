@@ -43,7 +43,6 @@ ALL["basic"] = "u:p"
         (HEADER, "K", {"headers": (("X-API-Key", "K"),)}),
         (QUERY, "K", {"query": (("api_key", "K"),)}),
         (COOKIE, "K", {"cookies": (("session", "K"),)}),
-        (MTLS, "/etc/cert.pem", {}),
     ],
 )
 def test_a_scheme_puts_its_credential_where_the_specification_says(
@@ -65,6 +64,7 @@ def test_a_scheme_puts_its_credential_where_the_specification_says(
         (((HEADER, QUERY),), "header query", (HEADER, QUERY)),
         (((HEADER, QUERY),), "header", ()),
         (((MTLS, BEARER),), "bearer", ()),
+        (((MTLS,), (BEARER,)), "mtls bearer", (BEARER,)),
     ],
 )
 def test_the_first_alternative_that_is_complete_is_used_and_no_other(
@@ -72,6 +72,23 @@ def test_the_first_alternative_that_is_complete_is_used_and_no_other(
 ) -> None:
     credentials = {name: ALL[name] for name in configured.split()}
     assert auth.choose(tool(security=security), credentials) == used
+
+
+@pytest.mark.parametrize(
+    ("security", "used"),
+    [
+        (((MTLS,),), (MTLS,)),
+        (((MTLS, BEARER),), (MTLS, BEARER)),
+        (((MTLS, HEADER), (BEARER,)), (BEARER,)),
+    ],
+)
+def test_a_client_certificate_satisfies_mutual_tls_and_puts_nothing_into_the_request(
+    security: tuple[tuple[SecurityScheme, ...], ...], used: tuple[SecurityScheme, ...]
+) -> None:
+    made = tool(security=security)
+    assert auth.choose(made, {"bearer": "T"}, client_certificate=True) == used
+    headers = (("Authorization", "Bearer T"),) if BEARER in used else ()
+    assert auth.apply(made, {"bearer": "T"}, client_certificate=True) == auth.Credentials(headers)
 
 
 def test_an_empty_credential_is_none() -> None:
@@ -100,7 +117,10 @@ def test_credentials_do_not_show_in_a_repr() -> None:
         ((), ""),
         (((),), ""),
         (((BEARER,),), "`API_BEARER` (a token)"),
-        (((BASIC,), (HEADER, MTLS)), "`API_BASIC` (user:password), or `API_HEADER` (an API key) and `API_MTLS`"),
+        (
+            ((BASIC,), (HEADER, MTLS)),
+            "`API_BASIC` (user:password), or `API_HEADER` (an API key) and a client certificate",
+        ),
     ],
 )
 def test_the_hint_names_the_variables(security: tuple[tuple[SecurityScheme, ...], ...], expected: str) -> None:

@@ -3,11 +3,12 @@
 import base64
 import json
 from typing import Any
+from urllib.parse import unquote_plus
 
 import pytest
 
-from openapi_mcp.runtime.errors import ArgumentError, RequestError
-from openapi_mcp.runtime.models import Argument, MediaType, RequestBody, Tool
+from openapi_mcp.runtime.errors import ArgumentError
+from openapi_mcp.runtime.models import Argument, Encoding, MediaType, RequestBody, Tool, XmlDocument, XmlNode
 from tests.runtime.making import BODY, CHOICE, form, request, tool, with_body
 
 A = Argument(name="a", location="body", wire_name="a")
@@ -158,6 +159,58 @@ def test_any_method_has_a_body_where_the_document_gives_it_one(method: str) -> N
     assert (sent.method, sent.content, sent.headers["content-length"]) == (method, b"[1]", "3")
 
 
-def test_xml_from_properties_says_that_it_cannot_be_sent() -> None:
-    with pytest.raises(RequestError, match="XML text"):
-        written(with_body("application/xml"), body={"a": 1})
+PET = XmlDocument(
+    root=XmlNode(node_type="none", ref="Pet"),
+    definitions={"Pet": XmlNode(name="pet", properties={"id": XmlNode(node_type="attribute"), "name": XmlNode()})},
+)
+
+
+@pytest.mark.parametrize(
+    ("xml", "value", "content"),
+    [
+        (PET, {"name": "Tom & Co", "id": 7}, '<pet id="7"><name>Tom &amp; Co</name></pet>'),
+        (PET, '  <pet id="8"/>', '  <pet id="8"/>'),
+        (PET, '\ufeff<?xml version="1.0"?><pet/>', '\ufeff<?xml version="1.0"?><pet/>'),
+        (PET, "text", "<pet>text</pet>"),
+        (None, {"a": [1, 2]}, "<root><a>1</a><a>2</a></root>"),
+        (None, [{"a": 1}], "<root><item><a>1</a></item></root>"),
+        (None, "<a>1</a>", "<a>1</a>"),
+    ],
+)
+@pytest.mark.parametrize("content_type", ["application/xml", "text/xml; charset=utf-8", "application/soap+xml"])
+def test_an_xml_body_is_built_unless_it_is_one_already(
+    content_type: str, xml: XmlDocument | None, value: Any, content: str
+) -> None:
+    made = with_body(MediaType(content_type=content_type, xml=xml))
+    assert written(made, body=value) == (content_type, content.encode())
+
+
+def test_xml_is_built_from_the_arguments_that_are_properties() -> None:
+    made = with_body(MediaType(content_type="application/xml", xml=PET), arguments=(A, B, CHOICE))
+    assert written(made, a=1, id=2) == ("application/xml", b'<pet id="2"><a>1</a></pet>')
+
+
+def test_xml_is_written_in_its_charset() -> None:
+    made = with_body(MediaType(content_type="application/xml; charset=iso-8859-1", xml=PET))
+    assert written(made, body={"name": "é"})[1] == b"<pet><name>\xe9</name></pet>"
+
+
+@pytest.mark.parametrize("value", [{"a b": 1}, {"name": "\x00"}, {"name": "\ud800"}, {"x><y": 1}])
+def test_what_xml_cannot_carry_is_refused(value: Any) -> None:
+    with pytest.raises(ArgumentError):
+        written(with_body(MediaType(content_type="application/xml", xml=PET)), body=value)
+
+
+def test_xml_nested_beyond_reason_is_refused() -> None:
+    value: Any = 1
+    for _ in range(10_000):
+        value = {"a": value}
+    with pytest.raises(ArgumentError, match="nested too deeply"):
+        written(with_body(MediaType(content_type="application/xml", xml=PET)), body=value)
+
+
+@pytest.mark.parametrize("content_type", ["multipart/form-data", "application/x-www-form-urlencoded"])
+def test_a_property_that_is_xml_is_built_too(content_type: str) -> None:
+    made = with_body(form(content_type, pet=Encoding(content_type="application/xml", xml=PET)))
+    content = unquote_plus(written(made, body={"pet": {"id": 7}})[1].decode())
+    assert '<pet id="7"></pet>' in content

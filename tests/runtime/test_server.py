@@ -11,6 +11,7 @@ import pytest
 
 from openapi_mcp.runtime.errors import UnknownToolError
 from openapi_mcp.runtime.protocol import Session
+from openapi_mcp.runtime.retries import Retries
 from openapi_mcp.runtime.server import Answer, Server
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.runtime.upstream import Upstream
@@ -22,7 +23,8 @@ Respond = Callable[[httpx.Request], httpx.Response]
 
 def answering(respond: Respond) -> Server:
     """A server of the pet tools whose API answers like this."""
-    return pet_server("http://api.test", Upstream(transport=httpx.MockTransport(respond)))
+    upstream = Upstream(transport=httpx.MockTransport(respond), retries=Retries(attempts=1))
+    return pet_server("http://api.test", upstream)
 
 
 def minka(_request: httpx.Request) -> httpx.Response:

@@ -13,8 +13,12 @@ import pytest
 
 from openapi_mcp.runtime.errors import UpstreamError
 from openapi_mcp.runtime.results import CUT_SHORT
+from openapi_mcp.runtime.retries import Retries
 from openapi_mcp.runtime.upstream import Upstream
 from tests.runtime.echo import Echo, Recorded, answer, echoing
+
+
+ONCE = Retries(attempts=1)
 
 
 @pytest.fixture
@@ -25,7 +29,7 @@ def echo() -> Iterator[Echo]:
 
 def get(url: str, upstream: Upstream | None = None, method: str = "GET") -> httpx.Response:
     async def send() -> httpx.Response:
-        used = upstream or Upstream()
+        used = upstream or Upstream(retries=ONCE)
         try:
             headers = {"Authorization": "Bearer secret", "X-Key": "secret", "Accept-Encoding": "gzip"}
             return await used.send(httpx.Request(method, url, headers=headers, content=b"body" * (method == "POST")))
@@ -46,7 +50,7 @@ def failing(error: Exception, cause: Exception | None = None) -> Upstream:
     def fail(_: httpx.Request) -> httpx.Response:
         raise error from cause
 
-    return Upstream(transport=httpx.MockTransport(fail))
+    return Upstream(transport=httpx.MockTransport(fail), retries=ONCE)
 
 
 def test_an_answer_comes_with_status_headers_and_body(echo: Echo) -> None:

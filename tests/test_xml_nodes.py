@@ -1,0 +1,529 @@
+"""`xml_nodes` and the runtime together: the specification's own examples, from schema and value to the literal XML.
+
+The examples are printed with white space between elements, which is not part of them. Where the specification leaves
+`xmlns:xsi` out of an example, it is declared here: XML needs it.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import yaml
+
+from openapi_mcp.document import Document
+from openapi_mcp.errors import Problem
+from openapi_mcp.resolver import Resolver
+from openapi_mcp.runtime import elements
+from openapi_mcp.runtime.models import XmlDocument
+from openapi_mcp.xml_nodes import xml_document
+
+XSI = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+PETS = ["dog", "cat", "hamster"]
+
+
+def described(
+    version: str, schema: Any, components: Mapping[str, Any] | None = None, name: str | None = None
+) -> tuple[XmlDocument | None, list[Problem]]:
+    """The description of a schema, and what is wrong with it."""
+    root = {"components": {"schemas": components or {}}, "x": {"schema": schema}}
+    problems: list[Problem] = []
+    resolver = Resolver(Document(root=root, uri="stdin:", version=version))
+    return xml_document(schema, "#/x/schema", resolver, problems.append, name=name), problems
+
+
+def written(version: str, schema: Any, value: Any, components: Mapping[str, Any] | None = None) -> str:
+    found, problems = described(version, schema, components)
+    assert not problems
+    assert found is not None
+    return elements.document(value, found)
+
+
+def compact(xml: str) -> str:
+    """Without the white space that makes an example readable."""
+    return re.sub(r">\s+<", "><", xml.strip())
+
+
+def properties(text: str) -> dict[str, Any]:
+    """A root object with these properties, as examples of 3.0 and 3.1 leave it out."""
+    return {"type": "object", "xml": {"name": "document"}, "properties": yaml.safe_load(text)}
+
+
+UP_TO_3_1 = {
+    "basic string": ("animals: {type: string}", "...", "<animals>...</animals>"),
+    "basic string array": (
+        "animals: {type: array, items: {type: string}}",
+        PETS,
+        "<animals>dog</animals><animals>cat</animals><animals>hamster</animals>",
+    ),
+    "name replacement": ("animals: {type: string, xml: {name: animal}}", "...", "<animal>...</animal>"),
+    "element names of an array": (
+        "animals: {type: array, items: {type: string, xml: {name: animal}}}",
+        ["value", "value"],
+        "<animal>value</animal><animal>value</animal>",
+    ),
+    "the external name has no effect": (
+        "animals: {type: array, items: {type: string, xml: {name: animal}}, xml: {name: aliens}}",
+        ["value", "value"],
+        "<animal>value</animal><animal>value</animal>",
+    ),
+    "wrapped, one name for both": (
+        "animals: {type: array, items: {type: string}, xml: {wrapped: true}}",
+        ["value", "value"],
+        "<animals><animals>value</animals><animals>value</animals></animals>",
+    ),
+    "wrapped, items named": (
+        "animals: {type: array, items: {type: string, xml: {name: animal}}, xml: {wrapped: true}}",
+        ["value", "value"],
+        "<animals><animal>value</animal><animal>value</animal></animals>",
+    ),
+    "wrapped, both named": (
+        "animals: {type: array, items: {type: string, xml: {name: animal}}, xml: {name: aliens, wrapped: true}}",
+        ["value", "value"],
+        "<aliens><animal>value</animal><animal>value</animal></aliens>",
+    ),
+    "wrapped, the wrapper named": (
+        "animals: {type: array, items: {type: string}, xml: {name: aliens, wrapped: true}}",
+        ["value", "value"],
+        "<aliens><aliens>value</aliens><aliens>value</aliens></aliens>",
+    ),
+}
+
+
+@pytest.mark.parametrize("version", ["3.0", "3.1", "3.2"])
+@pytest.mark.parametrize("example", UP_TO_3_1)
+def test_the_examples_up_to_3_1(version: str, example: str) -> None:
+    declared, value, xml = UP_TO_3_1[example]
+    assert written(version, properties(declared), {"animals": value}) == f"<document>{xml}</document>"
+
+
+@pytest.mark.parametrize("version", ["3.0", "3.1", "3.2"])
+def test_the_example_of_attribute_prefix_and_namespace(version: str) -> None:
+    person = """
+        type: object
+        properties:
+          id: {type: integer, format: int32, xml: {attribute: true}}
+          name: {type: string, xml: {namespace: "https://example.com/schema/sample", prefix: sample}}
+    """
+    reference = {"$ref": "#/components/schemas/Person"}
+    assert written(version, reference, {"id": 123, "name": "example"}, {"Person": yaml.safe_load(person)}) == compact(
+        """
+        <Person id="123">
+            <sample:name xmlns:sample="https://example.com/schema/sample">example</sample:name>
+        </Person>
+        """
+    )
+
+
+DOCUMENTATION = """
+type: object
+properties: {content: {type: string, contentMediaType: text/html, xml: {nodeType: cdata}}}
+"""
+DOCS = "<html><head><title>Awesome Docs</title></head><body></body><html>"
+PRODUCT = """
+xml: {name: product}
+type: object
+required: [count, description, related]
+properties:
+  count: {type: [number, "null"], xml: {nodeType: attribute}}
+  rating: {type: string, xml: {nodeType: attribute}}
+  description: {type: string}
+  related: {type: [object, "null"]}
+"""
+
+# The schema under the media type, the components, the value, the XML.
+FROM_3_2: dict[str, tuple[str, str, Any, str]] = {
+    "basic string": (
+        "{type: object, xml: {name: document}, properties: {animals: {type: string}}}",
+        "",
+        {"animals": "dog, cat, hamster"},
+        "<document><animals>dog, cat, hamster</animals></document>",
+    ),
+    "basic string array": (
+        "{type: object, xml: {name: document}, properties: {animals: {type: array, items: {type: string}}}}",
+        "",
+        {"animals": PETS},
+        "<document><animals>dog</animals><animals>cat</animals><animals>hamster</animals></document>",
+    ),
+    "name replacement": (
+        "{type: object, xml: {name: document}, properties: {animals: {type: string, xml: {name: animal}}}}",
+        "",
+        {"animals": PETS},
+        "<document><animal>dog</animal><animal>cat</animal><animal>hamster</animal></document>",
+    ),
+    "attribute, prefix and namespace": (
+        "{$ref: '#/components/schemas/Person'}",
+        """
+        Person:
+          type: object
+          properties:
+            id: {type: integer, format: int32, xml: {nodeType: attribute}}
+            name: {type: string, xml: {namespace: "https://example.com/schema/sample", prefix: sample}}
+        """,
+        {"id": 123, "name": "example"},
+        """
+        <Person id="123">
+          <sample:name xmlns:sample="https://example.com/schema/sample">example</sample:name>
+        </Person>
+        """,
+    ),
+    "a wrapping element, one name for both": (
+        """
+        type: object
+        xml: {name: document}
+        properties: {animals: {type: array, xml: {nodeType: element}, items: {type: string}}}
+        """,
+        "",
+        {"animals": PETS},
+        """
+        <document>
+          <animals>
+            <animals>dog</animals>
+            <animals>cat</animals>
+            <animals>hamster</animals>
+          </animals>
+        </document>
+        """,
+    ),
+    "a wrapping element, both named": (
+        """
+        type: object
+        xml: {name: document}
+        properties:
+          animals:
+            type: array
+            xml: {name: aliens, nodeType: element}
+            items: {type: string, xml: {name: animal}}
+        """,
+        "",
+        {"animals": PETS},
+        """
+        <document>
+          <aliens>
+            <animal>dog</animal>
+            <animal>cat</animal>
+            <animal>hamster</animal>
+          </aliens>
+        </document>
+        """,
+    ),
+    "a wrapping element with a name": (
+        """
+        type: object
+        xml: {name: document}
+        properties: {animals: {type: array, xml: {name: aliens, nodeType: element}, items: {type: string}}}
+        """,
+        "",
+        {"animals": PETS},
+        """
+        <document>
+          <aliens>
+            <aliens>dog</aliens>
+            <aliens>cat</aliens>
+            <aliens>hamster</aliens>
+          </aliens>
+        </document>
+        """,
+    ),
+    "elements with attributes and text": (
+        """
+        type: array
+        xml: {nodeType: element, name: animals}
+        items:
+          xml: {name: animal}
+          properties:
+            kind: {type: string, xml: {nodeType: attribute}}
+            name: {type: string, xml: {nodeType: text}}
+        """,
+        "",
+        [{"kind": "Cat", "name": "Fluffy"}, {"kind": "Dog", "name": "Fido"}],
+        """
+        <animals>
+          <animal kind="Cat">Fluffy</animal>
+          <animal kind="Dog">Fido</animal>
+        </animals>
+        """,
+    ),
+    "a referenced element with CDATA": (
+        "{$ref: '#/components/schemas/Documentation'}",
+        f"Documentation: {{{DOCUMENTATION.strip().replace(chr(10), ', ')}}}",
+        {"content": DOCS},
+        f"<Documentation><![CDATA[{DOCS}]]></Documentation>",
+    ),
+    "the element at the point of use": (
+        "{xml: {nodeType: element, name: StoredDocument}, $ref: '#/components/schemas/Documentation'}",
+        f"Documentation: {{xml: {{nodeType: none}}, {DOCUMENTATION.strip().replace(chr(10), ', ')}}}",
+        {"content": DOCS},
+        f"<StoredDocument><![CDATA[{DOCS}]]></StoredDocument>",
+    ),
+    "ordered elements": (
+        """
+        xml: {nodeType: element, name: OneTwoThree}
+        type: array
+        minLength: 3
+        maxLength: 3
+        prefixItems:
+        - {xml: {name: One}, type: string}
+        - xml: {name: Two}
+          type: object
+          required: [unit, value]
+          properties:
+            unit: {type: string, xml: {nodeType: attribute}}
+            value: {type: number, xml: {nodeType: text}}
+        - {xml: {name: Three}, type: [boolean, "null"]}
+        """,
+        "",
+        ["Some text", {"unit": "cubits", "value": 42}, None],
+        f"""
+        <OneTwoThree>
+          <One>Some text</One>
+          <Two unit="cubits">42</Two>
+          <Three {XSI} xsi:nil="true"/>
+        </OneTwoThree>
+        """,
+    ),
+    "ordered text": (
+        """
+        xml: {nodeType: element, name: Report}
+        type: array
+        prefixItems:
+        - {xml: {nodeType: text}, type: string}
+        - {xml: {name: data}, type: number}
+        - {xml: {nodeType: text}, type: string}
+        """,
+        "",
+        ["Some preamble text.", 42, "Some postamble text."],
+        "<Report>Some preamble text.<data>42</data>Some postamble text.</Report>",
+    ),
+    "null": (
+        PRODUCT,
+        "",
+        {"count": None, "description": "Thing", "related": None},
+        f"<product><description>Thing</description><related {XSI} xsi:nil='true'/></product>".replace("'", '"'),
+    ),
+    "no null": (
+        PRODUCT,
+        "",
+        {"count": 42, "description": "Thing", "related": {}},
+        '<product count="42"><description>Thing</description><related></related></product>',
+    ),
+}
+
+
+@pytest.mark.parametrize("example", FROM_3_2)
+def test_the_examples_of_3_2(example: str) -> None:
+    schema, components, value, xml = FROM_3_2[example]
+    assert written("3.2", yaml.safe_load(schema), value, yaml.safe_load(components)) == compact(xml)
+
+
+NODE = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer", "xml": {"attribute": True}},
+        "child": {"$ref": "#/components/schemas/Node"},
+        "more": {"type": "array", "xml": {"wrapped": True}, "items": {"$ref": "#/components/schemas/Node"}},
+    },
+}
+TREE = {"id": 1, "child": {"id": 2}, "more": [{"id": 3}, {"id": 4}]}
+
+
+@pytest.mark.parametrize(
+    ("version", "xml"),
+    [
+        ("3.0", '<Node id="1"><child id="2"></child><more><more id="3"></more><more id="4"></more></more></Node>'),
+        ("3.1", '<Node id="1"><child id="2"></child><more><more id="3"></more><more id="4"></more></more></Node>'),
+        ("3.2", '<Node id="1"><Node id="2"></Node><more><Node id="3"></Node><Node id="4"></Node></more></Node>'),
+    ],
+)
+def test_a_schema_within_itself_is_called_as_its_version_says(version: str, xml: str) -> None:
+    assert written(version, {"$ref": "#/components/schemas/Node"}, TREE, {"Node": NODE}) == xml
+
+
+@pytest.mark.parametrize("version", ["3.0", "3.1", "3.2"])
+def test_what_a_property_refers_to_has_its_own_name_where_it_has_one(version: str) -> None:
+    components = {
+        "Pet": {
+            "xml": {"name": "pet"},
+            "properties": {
+                "category": {"$ref": "#/components/schemas/Category"},
+                "tags": {"type": "array", "xml": {"wrapped": True}, "items": {"$ref": "#/components/schemas/Tag"}},
+                "owner": {"allOf": [{"$ref": "#/components/schemas/User"}], "description": "wrapped only to say this"},
+            },
+        },
+        "Category": {"type": "object", "xml": {"name": "kind"}},
+        "Tag": {"type": "object", "xml": {"name": "tag"}},
+        "User": {"type": "object", "xml": {"name": "user"}},
+    }
+    value = {"category": {"id": 1}, "tags": [{"id": 2}, {"id": 3}], "owner": {"id": 4}}
+    assert written(version, {"$ref": "#/components/schemas/Pet"}, value, components) == compact(
+        """
+        <pet>
+          <kind><id>1</id></kind>
+          <tags><tag><id>2</id></tag><tag><id>3</id></tag></tags>
+          <user><id>4</id></user>
+        </pet>
+        """
+    )
+
+
+@pytest.mark.parametrize(("version", "name"), [("3.0", "a"), ("3.1", "b"), ("3.2", "A")])
+def test_what_stands_beside_a_reference_counts_as_the_version_says(version: str, name: str) -> None:
+    components = {
+        "A": {"type": "object", "properties": {"a": {"$ref": "#/components/schemas/A", "xml": {"name": "b"}}}}
+    }
+    value = {"a": {"a": {}}}
+    xml = f"<A><{name}><{name}></{name}></{name}></A>"
+    assert written(version, {"$ref": "#/components/schemas/A"}, value, components) == xml
+
+
+def test_the_parts_of_all_of_are_one_node_with_its_own_name() -> None:
+    components = {
+        "Pet": {"xml": {"name": "pet"}, "properties": {"id": {"xml": {"attribute": True}}, "name": {}}},
+        "Cat": {"allOf": [{"$ref": "#/components/schemas/Pet"}, {"properties": {"lives": {"type": "integer"}}}]},
+    }
+    xml = '<Cat id="7"><name>Tom</name><lives>9</lives></Cat>'
+    assert written("3.1", {"$ref": "#/components/schemas/Cat"}, {"lives": 9, "name": "Tom", "id": 7}, components) == xml
+
+
+PETS_OF_TWO_KINDS = {
+    "Cat": {"properties": {"kind": {"type": "string", "xml": {"attribute": True}}, "lives": {"type": "integer"}}},
+    "Dog": {"properties": {"kind": {"type": "string"}, "barks": {"type": "boolean", "xml": {"name": "loud"}}}},
+}
+EITHER = [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}]
+
+
+@pytest.mark.parametrize(
+    ("union", "value", "xml"),
+    [
+        ({"oneOf": EITHER}, {"lives": 9}, "<Cat><lives>9</lives></Cat>"),
+        ({"anyOf": EITHER}, {"barks": True}, "<Dog><loud>true</loud></Dog>"),
+        (
+            {"oneOf": EITHER, "discriminator": {"propertyName": "kind"}},
+            {"kind": "Dog", "lives": 9},
+            "<Dog><kind>Dog</kind><lives>9</lives></Dog>",
+        ),
+        (
+            {
+                "oneOf": EITHER,
+                "discriminator": {"propertyName": "kind", "mapping": {"feline": "#/components/schemas/Cat"}},
+            },
+            {"kind": "feline"},
+            '<Cat kind="feline"></Cat>',
+        ),
+        (
+            {"oneOf": EITHER, "xml": {"name": "pet"}},
+            {"kind": "cat", "lives": 9},
+            '<pet kind="cat"><lives>9</lives></pet>',
+        ),
+        (
+            {"xml": {"name": "p"}, "properties": {"pet": {"oneOf": [*EITHER, {"type": "null"}]}}},
+            {"pet": {"barks": False}},
+            "<p><pet><loud>false</loud></pet></p>",
+        ),
+        (
+            {
+                "xml": {"name": "p"},
+                "properties": {"x": {"oneOf": [{"type": "string"}, {"type": "array", "items": {}}]}},
+            },
+            {"x": [1, 2]},
+            "<p><x>1</x><x>2</x></p>",
+        ),
+    ],
+)
+def test_the_alternative_that_a_value_is_meant_for_is_written(union: Any, value: Any, xml: str) -> None:
+    assert written("3.1", union, value, PETS_OF_TWO_KINDS) == xml
+
+
+def test_alternatives_are_told_apart_by_a_constant() -> None:
+    union = {
+        "xml": {"name": "shape"},
+        "oneOf": [
+            {"properties": {"type": {"const": "circle"}, "size": {"xml": {"name": "radius"}}}},
+            {"properties": {"type": {"enum": ["square"]}, "size": {"xml": {"name": "side"}}}},
+        ],
+    }
+    assert "<side>2</side>" in written("3.1", union, {"type": "square", "size": 2})
+    assert "<radius>2</radius>" in written("3.1", union, {"type": "circle", "size": 2})
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "xml"),
+    [
+        ({"$ref": "#/components/schemas/Pets"}, [{"id": 1}, {"id": 2}], "<Pets><Pet id='1'/><Pet id='2'/></Pets>"),
+        ({"type": "array", "xml": {"name": "all"}, "items": {"type": "string"}}, ["a"], "<all><all>a</all></all>"),
+    ],
+)
+def test_an_array_that_is_the_whole_body_has_a_root_element(schema: Any, value: Any, xml: str) -> None:
+    components = {
+        "Pets": {"type": "array", "items": {"$ref": "#/components/schemas/Pet"}},
+        "Pet": {"properties": {"id": {"xml": {"attribute": True}}}},
+    }
+    expected = re.sub(r"<(\w+) id='(\d)'/>", r'<\1 id="\2"></\1>', xml)
+    assert written("3.0", schema, value, components) == expected
+
+
+def test_a_map_is_elements_called_by_its_keys() -> None:
+    schema = {
+        "xml": {"name": "m"},
+        "additionalProperties": {"type": "array", "xml": {"wrapped": True}, "items": {"xml": {"name": "i"}}},
+    }
+    assert written("3.1", schema, {"x": [1, 2], "y": []}) == "<m><x><i>1</i><i>2</i></x><y></y></m>"
+
+
+def test_properties_are_written_in_the_order_of_the_document() -> None:
+    schema = {"xml": {"name": "r"}, "properties": {"b": {}, "a": {}}}
+    assert written("3.1", schema, {"z": 1, "a": 2, "b": 3}) == "<r><b>3</b><a>2</a><z>1</z></r>"
+
+
+def test_a_body_without_a_name_and_with_one_property_is_that_element() -> None:
+    schema = {"type": "object", "properties": {"Config": {"type": "object", "xml": {"namespace": "http://s3/"}}}}
+    assert written("3.0", schema, {"Config": {"Place": "x"}}) == '<Config xmlns="http://s3/"><Place>x</Place></Config>'
+
+
+def test_a_body_that_nothing_names_is_called_root_and_reported() -> None:
+    found, problems = described("3.0", {"type": "object", "properties": {"a": {}, "b": {}}})
+    assert found is not None
+    assert elements.document({"a": 1}, found) == "<root><a>1</a></root>"
+    assert [(problem.pointer, problem.kind) for problem in problems] == [("#/x/schema", "body")]
+
+
+def test_a_part_is_called_by_its_property() -> None:
+    found, problems = described("3.1", {"type": "object"}, name="history")
+    assert found is not None
+    assert elements.document({"a": 1}, found) == "<history><a>1</a></history>"
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    "schema", [True, {}, {"type": "string"}, {"type": ["integer", "null"]}, {"$ref": "#/nowhere"}, None, "nonsense"]
+)
+def test_text_is_not_described(schema: Any) -> None:
+    assert described("3.1", schema) == (None, [])
+
+
+def test_text_with_a_name_is_an_element() -> None:
+    assert written("3.1", {"type": "string", "xml": {"name": "note"}}, "a < b") == "<note>a &lt; b</note>"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"$ref": "#/nowhere"}, "b": True, "c": {"xml": "name"}}, "xml": {"name": "r"}},
+        {"properties": {"a": {"xml": {"name": 5, "nodeType": "comment"}}, "b": None, "c": {}}, "xml": {"name": "r"}},
+        {"properties": {"a": {"allOf": {}}, "b": {"oneOf": 5}, "c": {"items": True}}, "xml": {"name": "r"}},
+    ],
+)
+def test_what_is_wrong_in_a_schema_is_written_as_if_nothing_were_said(schema: Any) -> None:
+    assert written("3.1", schema, {"a": 1, "b": [2, 3], "c": "x"}) == "<r><a>1</a><b>2</b><b>3</b><c>x</c></r>"
+
+
+def test_definitions_of_one_name_are_told_apart() -> None:
+    root = {
+        "components": {"schemas": {"A": {"properties": {"x": {"$ref": "#/other/A"}}}}},
+        "other": {"A": {"properties": {"y": {"xml": {"attribute": True}}}}},
+    }
+    resolver = Resolver(Document(root=root, uri="stdin:", version="3.1"))
+    found = xml_document({"$ref": "#/components/schemas/A"}, "#/x", resolver, lambda _: None)
+    assert found is not None
+    assert sorted(found.definitions) == ["A", "A_2"]
+    assert elements.document({"x": {"y": 1}}, found) == '<A><x y="1"></x></A>'

@@ -117,8 +117,8 @@ def wait_until_listening(process: "subprocess.Popen[str]", port: int) -> None:
                 return
         time.sleep(0.05)
     process.terminate()
-    assert process.stderr is not None
-    sys.exit(f"{process.args!r} did not start:\n{process.stderr.read()}")
+    said = process.stderr.read() if process.stderr else ""
+    sys.exit(f"{process.args!r} did not start:\n{said}")
 
 
 def wait_for_interrupt() -> None:

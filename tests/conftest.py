@@ -51,7 +51,8 @@ def node() -> Path:
     if not (CLIENTS / "node_modules" / ".package-lock.json").exists():
         npm = bin_folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
-        subprocess.run([str(bin_folder / "node"), str(npm), "ci"], cwd=CLIENTS, env=environment, check=True, capture_output=True)
+        command = [str(bin_folder / "node"), str(npm), "ci"]
+        subprocess.run(command, cwd=CLIENTS, env=environment, check=True, capture_output=True)
     return bin_folder / "node"
 
 

@@ -15,8 +15,8 @@ LAYERS: dict[Path, list[str]] = {
     PROTOCOL: ["jsonrpc headers", "revisions", "step", "handshake stateless", "__init__"],
     RUNTIME: [
         "__init__ types errors",
-        "jsontext xmltext media_types models protocol validation tls retries",
-        "styles auth repairs explanations parts cutting conformance redirects",
+        "jsontext xmltext media_types models protocol validation tls failures",
+        "styles auth repairs explanations parts cutting conformance redirects retries",
         "elements",
         "arguments answers content",
         "forms multipart results headers addresses files",
@@ -27,16 +27,16 @@ LAYERS: dict[Path, list[str]] = {
     ],
     PACKAGE: [
         "__init__ errors runtime",
-        "budget progress backtracking characters grammar keywords naming prose surrogates yaml_scalars",
+        "budget progress backtracking characters exchanges grammar keywords naming prose surrogates yaml_scalars",
         "document encoding fetch patterns versions written",
         "identifiers sources yaml_syntax",
         "resolver syntax",
         "bundle operations schema_parts swagger2_schemas",
-        "loader swagger2_parameters base_urls encodings idioms overrides parameters security selection shapes xml_nodes",
-        "swagger2 validation contract conversion outputs",
-        "flattening responses schemas",
-        "request_bodies",
-        "inputs",
+        "loader swagger2_parameters base_urls encodings idioms overrides parameters security selection shapes",
+        "swagger2 conversion excerpts outputs validation xml_nodes",
+        "findings flattening responses schemas validators",
+        "request_bodies contract",
+        "drift inputs",
         "tools",
         "config",
         "bridge",
@@ -45,7 +45,7 @@ LAYERS: dict[Path, list[str]] = {
         "__main__",
     ],
 }
-"""Each folder's modules, lowest first; a module imports from lower layers only, and a folder is a module of its parent."""
+"""Each folder's modules, lowest first; a module imports from lower layers only; a folder is a module of its parent."""
 
 THIRD_PARTIES = {PROTOCOL: set[str](), RUNTIME: {"httpx", "jsonschema", "referencing", "starlette"}}
 """What the runtime may import besides the standard library: a generated package depends on nothing more."""

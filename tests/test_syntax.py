@@ -15,7 +15,8 @@ from openapi_mcp.syntax import parse
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    # YAML takes keys of at most 1,024 characters (1.2.2, section 7.4.2), and twelve stand for one in an escape.
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=80), inner),
     max_leaves=20,
 )
 

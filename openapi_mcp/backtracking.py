@@ -1,8 +1,9 @@
-"""Whether a regular expression can take exponential time: only where some string can be read in a loop in more than one way.
+"""Whether a regular expression can take exponential time: where a loop can read one string in more than one way.
 
-The test is exact for the automaton of the pattern's positions (Glushkov's): a backtracking engine is exponential if and only
-if two different ways lead from a position back to itself over the same string. Theory: Weideman, van der Merwe, Berglund,
-Watson, "Analyzing Matching Time Behavior of Backtracking Regular Expression Matchers by Using Ambiguity of NFA" (CIAA 2016).
+The test is exact for the automaton of the pattern's positions (Glushkov's): a backtracking engine is exponential if
+and only if two different ways lead from a position back to itself over the same string. Theory: Weideman, van der
+Merwe, Berglund, Watson, "Analyzing Matching Time Behavior of Backtracking Regular Expression Matchers by Using
+Ambiguity of NFA" (CIAA 2016).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ T = TypeVar("T")
 
 
 class Automaton:
-    """The positions of a pattern: the characters each stands for, and the ones that may come next, once for each way."""
+    """The positions of a pattern: the characters each stands for, and which may come next, once for each way."""
 
     def __init__(self) -> None:
         self.characters: list[int] = []
@@ -34,31 +35,28 @@ class Automaton:
             self.following[position] += behind
 
     def explodes(self, positions: range) -> bool:
-        """Whether a loop around these positions (already connected) can take exponential time, or is too large to tell."""
+        """Whether a loop around these positions (already connected) can take exponential time, or is too large."""
         if len(positions) > MOST:
             return True
-        loops = components(((p,) for p in positions), lambda pair: self._after((pair[0],), positions))
-        if any(self._doubled(loop) for loop in loops):
+        loops = components(positions, lambda position: self._next(position, positions))
+        if any(self._doubled(set(loop)) for loop in loops):
             return True
-        pairs = components(((p, p) for p in positions), lambda pair: self._after(pair, positions))
+        pairs = components(((p, p) for p in positions), lambda pair: self._next_pairs(pair, positions))
         return any({p == q for p, q in component} == {True, False} for component in pairs)
 
-    def _doubled(self, loop: list[tuple[int, ...]]) -> bool:
+    def _doubled(self, loop: set[int]) -> bool:
         """Whether one step inside a loop can be taken in two ways."""
-        inside = {position for (position,) in loop}
-        steps = [[after for after in self.following[position] if after in inside] for position in inside]
+        steps = [[after for after in self.following[position] if after in loop] for position in loop]
         return any(len(set(step)) < len(step) for step in steps)
 
-    def _after(self, pair: tuple[int, ...], positions: range) -> Iterator[tuple[int, ...]]:
-        """Where one step over the same character leads from each of a pair (or from one position alone)."""
-        for first in set(self.following[pair[0]]):
-            if first not in positions:
-                continue
-            if len(pair) == 1:
-                yield (first,)
-                continue
-            for second in set(self.following[pair[1]]):
-                if second in positions and self.characters[first] & self.characters[second]:
+    def _next(self, position: int, positions: range) -> set[int]:
+        return {after for after in self.following[position] if after in positions}
+
+    def _next_pairs(self, pair: tuple[int, int], positions: range) -> Iterator[tuple[int, int]]:
+        """Where one step over the same character leads from two positions at once."""
+        for first in self._next(pair[0], positions):
+            for second in self._next(pair[1], positions):
+                if self.characters[first] & self.characters[second]:
                     yield first, second
 
 
@@ -98,7 +96,7 @@ def components(roots: Iterable[T], after: Callable[[T], Iterable[T]]) -> list[li
 
 def _popped(stack: list[T], last: T) -> list[T]:
     """What is on the stack from `last` up, taken off."""
-    taken = []
+    taken: list[T] = []
     while not taken or taken[-1] != last:
         taken.append(stack.pop())
     return taken

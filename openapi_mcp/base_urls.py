@@ -1,8 +1,8 @@
 """Where an operation's calls go: the nearest `servers` that say so, as one absolute URL, or nothing.
 
-The host comes from the document and the options, never from an argument. A server that cannot be used is passed over for the
-next; where none can, the tool exists and its calls say what is missing. Specification: OpenAPI 3.2 Server Object and
-Server Variable Object, "Relative References in API URLs".
+The host comes from the document and the options, never from an argument. A server that cannot be used is passed over
+for the next; where none can, the tool exists and its calls say what is missing. Specification: OpenAPI 3.2 Server
+Object and Server Variable Object, "Relative References in API URLs".
 """
 
 import re
@@ -23,8 +23,11 @@ _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseUrlOptions:
-    """What a user chose. `server` picks one of the root's servers by index, URL, name or description; `variables` are values of
-    server variables, by name."""
+    """What a user chose.
+
+    `server` picks one of the root's servers by index, URL, name or description; `variables` are values of server
+    variables, by name.
+    """
 
     server: int | str | None = None
     variables: Mapping[str, str] = field(default_factory=dict)

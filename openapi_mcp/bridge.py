@@ -3,10 +3,13 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 from . import loader, swagger2, validation
 from .config import Config
+from .contract import Contract
+from .drift import DriftLog
 from .errors import Problem, UnknownTool
 from .loader import Document
 from .naming import nearest, words
@@ -80,6 +83,15 @@ class Bridge:
         """What openapi-core's validator finds; takes seconds on a big document."""
         return validation.validate(self.document)
 
+    @cached_property
+    def drift(self) -> DriftLog | None:
+        """The contract check of the calls that this bridge's servers make, if it was asked for; to be closed."""
+        if not self.config.check_contract:
+            return None
+        options = self.request_options()
+        secrets = [*options.credentials.values(), *(value for _, value in options.headers)]
+        return DriftLog(Contract(self.document, secrets))
+
     def server(self) -> Server:
         """An MCP server of these tools, not yet on any transport."""
         description = ServerDescription(implementation=self.implementation)
@@ -89,4 +101,5 @@ class Bridge:
             self.config.upstream(),
             options=self.request_options(),
             max_result_bytes=self.config.max_result_bytes,
+            observer=self.drift.observe if self.drift else None,
         )

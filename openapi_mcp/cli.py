@@ -109,6 +109,13 @@ AllowFiles = Annotated[
     list[Path] | None,
     typer.Option(metavar="FOLDER", help="Let binary arguments be file:// URLs of files in here; may be repeated."),
 ]
+CheckContract = Annotated[
+    bool,
+    typer.Option(
+        "--check-contract",
+        help="Log where requests and answers differ from the document, and sum it up at the end; changes no call.",
+    ),
+]
 Settings = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help='Options in a TOML file: base-url = "…"; the command line wins.'),
@@ -156,6 +163,7 @@ def serve(
     include: Include = None,
     exclude: Exclude = None,
     read_only: ReadOnly = False,
+    check_contract: CheckContract = False,
     spec_header: SpecHeader = None,
     allow_remote_refs: RemoteRefs = False,
     config: Settings = None,
@@ -173,6 +181,8 @@ def serve(
         over_http = (transport or _transport(listening=(host, port, path) != (None, None, None))) is Transport.HTTP
         if spec == "-" and not over_http:
             raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
+        if allow_files and over_http:
+            raise UsageError("files by name are for clients on this machine", where="--allow-files", hint="use stdio")
         bridge = _opened(context)
         serving.end_on_signals()
         if over_http:

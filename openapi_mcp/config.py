@@ -42,6 +42,7 @@ class Config:
     ca: Path | None = None
     client_cert: Path | None = None
     client_key: Path | None = None
+    check_contract: bool = False
 
     @classmethod
     def from_options(cls, source: str, options: Mapping[str, Any]) -> Self:
@@ -117,10 +118,13 @@ OPTIONS: Final[Mapping[str, type]] = {
     "ca": str,
     "client_cert": str,
     "client_key": str,
+    "check_contract": bool,
 }
 """What a settings file may hold, by the type of its value; a list of `name=value` may also be a table."""
 
-_PLAIN: Final = frozenset({"max_result_bytes", "connect_timeout", "timeout", "total_timeout", "retries"})
+_PLAIN: Final = frozenset(
+    {"max_result_bytes", "connect_timeout", "timeout", "total_timeout", "retries", "check_contract"}
+)
 _PATHS: Final = frozenset({"ca", "client_cert", "client_key"})
 
 

@@ -1,34 +1,37 @@
 """How each property of a form or multipart body is written, with the specification's defaults applied.
 
-The document's own schema decides, not the converted one: there, bytes and base64 text look alike. Specification: OpenAPI
-3.2 Encoding Object ("Common Fixed Fields", "Fixed Fields for RFC6570-style Serialization"), Media Type Object.
+The document's own schema decides, not the converted one: there, bytes and base64 text look alike. Specification:
+OpenAPI 3.2 Encoding Object ("Common Fixed Fields", "Fixed Fields for RFC6570-style Serialization"), Media Type
+Object.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args
 
 from . import keywords
-from .conversion import is_binary, parts_of
 from .document import join
 from .operations import Found
 from .resolver import BrokenReference, Resolver
 from .runtime import media_types
 from .runtime.models import Encoding, Style
 from .runtime.types import JsonObject, Schema
+from .schema_parts import is_binary, parts_of
+from .xml_nodes import xml_document
 
 _STYLED: Final = ("style", "explode", "allowReserved")
 """Any of these makes a property be written like a query parameter (OpenAPI 3.2, "RFC6570-style Serialization")."""
 
-_STRUCTURE: Final = frozenset({"type", "properties", "items", "enum", "const", "allOf", "anyOf", "oneOf", "not", "format"})
+_STRUCTURE: Final = frozenset(
+    {"type", "properties", "items", "enum", "const", "allOf", "anyOf", "oneOf", "not", "format"}
+)
 
 
 def encodings(media: Mapping[str, Any], schema: Found, resolver: Resolver) -> dict[str, Encoding]:
-    """An Encoding for each declared property of an object body; for the items of an array body under `0`, `1`, … and `*`."""
+    """An Encoding for each declared property of an object; for the items of an array under `0`, `1`, … and `*`."""
     given = media.get("encoding")
     given = given if isinstance(given, dict) else {}
-    found = {
-        name: _encoding(given.get(name), *place, resolver) for name, place in declared(*schema, resolver).items()
-    }
+    properties = declared(*schema, resolver).items()
+    found = {name: _encoding(given.get(name), *place, resolver, name) for name, place in properties}
     return found | _positional(media, schema, resolver)
 
 
@@ -79,7 +82,7 @@ def resolved(node: Any, pointer: str, resolver: Resolver) -> Found:
         return {}, pointer
 
 
-def _encoding(given: Any, node: Any, pointer: str, resolver: Resolver) -> Encoding:
+def _encoding(given: Any, node: Any, pointer: str, resolver: Resolver, name: str | None = None) -> Encoding:
     """The encoding of one property: as given, else by the type of its schema, of an array by that of its items."""
     given = given if isinstance(given, dict) else {}
     node, pointer = resolved(node, pointer, resolver)
@@ -95,8 +98,10 @@ def _encoding(given: Any, node: Any, pointer: str, resolver: Resolver) -> Encodi
         node, pointer = resolved(node.get("items", {}), join(pointer, "items"), resolver)
     wanted = given.get("contentType")
     wanted = wanted.strip() if isinstance(wanted, str) else ""
+    is_xml = media_types.is_xml(wanted)
     return Encoding(
         content_type=wanted or _default(node),
+        xml=xml_document(node, pointer, resolver, lambda _: None, name=name or "item") if is_xml else None,
         binary=is_binary(node) or (_untyped(node) and bool(wanted) and not _textual(wanted)),
         headers=tuple(_headers(given.get("headers"), resolver, pointer)),
     )
@@ -142,8 +147,11 @@ def _textual(content_type: str) -> bool:
 
 
 def fitted(schema: Schema, encoding: Encoding) -> Schema:
-    """The schema of a property for what its encoding takes: base64 for bytes that no schema speaks of, and the text of
-    another language than JSON beside the object that it stands for."""
+    """The schema of a property for what its encoding takes.
+
+    That is base64 for bytes that no schema speaks of, and the text of another language than JSON (XML) beside the
+    object that it stands for.
+    """
     if encoding.binary:
         return _bytes_in(schema, encoding.content_type)
     written = encoding.style is None and not media_types.is_json(encoding.content_type)

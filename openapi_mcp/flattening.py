@@ -1,11 +1,11 @@
 """An object schema as the list of its properties, where nothing else is said of it; else it stays one value.
 
-What is flattened loses nothing: a body that is an object with properties, and a tool's arguments that are these properties,
-accept the same. Specification: DESIGN of the project, "Body"; JSON Schema 2020-12 for `allOf`.
+What is flattened loses nothing: a body that is an object with properties, and a tool's arguments that are these
+properties, accept the same. Specification: DESIGN of the project, "Body"; JSON Schema 2020-12 for `allOf`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from .conversion import DEEPEST, DEFINITIONS
@@ -32,7 +32,10 @@ def flattened(schema: Schema, definition: Definition) -> Properties | None:
     if found is None:
         return None
     merged = found[0] if len(found) == 1 else _merged(found)
-    return merged if merged is not None and merged.properties else None
+    if merged is None or not merged.properties:
+        return None
+    undeclared: dict[str, Schema] = {name: {} for name in merged.required if name not in merged.properties}
+    return replace(merged, properties=merged.properties | undeclared)
 
 
 def _parts(schema: Schema, definition: Definition, seen: set[str], depth: int = 0) -> list[Properties] | None:

@@ -107,4 +107,3 @@ def _named(entry: _Entry, name: str) -> Schema:
         return entry.schema
     said = entry.schema.get("description")
     return {**entry.schema, "description": f"`{prose.clean(wire)}`" + (f": {said}" if said else "")}
-

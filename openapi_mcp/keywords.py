@@ -1,7 +1,8 @@
-"""What the keywords of a schema may hold: readers that give the value as JSON Schema 2020-12 wants it, or say what is wrong.
+"""What the keywords of a schema may hold: readers that give a value as JSON Schema wants it, or say what is wrong.
 
-A value that plainly means the right thing is repaired (`"5"` for a number); what cannot be meant is refused, and its keyword
-is left out of the schema. Specification: JSON Schema Validation 2020-12 sections 6 to 9; OpenAPI 3.0.4 Schema Object.
+A value that plainly means the right thing is repaired (`"5"` for a number); what cannot be meant is refused, and its
+keyword is left out of the schema. Specification: JSON Schema Validation 2020-12 sections 6 to 9; OpenAPI 3.0.4 Schema
+Object.
 """
 
 import json
@@ -18,8 +19,8 @@ FORMATS: Final = frozenset(
         *("relative-json-pointer", "int32", "int64", "float", "double", "byte", "password"),
     }
 )
-"""The formats of JSON Schema and OpenAPI. Validators that compile strictly refuse a schema with any other; those are told
-in the description instead, where a model reads them as well."""
+"""The formats of JSON Schema and OpenAPI. Validators that compile strictly refuse a schema with any other; those are
+told in the description instead, where a model reads them as well."""
 
 
 class Unfit(ValueError):
@@ -112,7 +113,16 @@ READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("minimum", "maximum"), number),
     "multipleOf": step,
     **dict.fromkeys(
-        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"),
+        (
+            "minLength",
+            "maxLength",
+            "minItems",
+            "maxItems",
+            "minProperties",
+            "maxProperties",
+            "minContains",
+            "maxContains",
+        ),
         count,
     ),
     "uniqueItems": boolean,
@@ -133,4 +143,4 @@ def accepts(kind: str, value: Any) -> bool:
         return kind == ("null" if value is None else "boolean")
     if isinstance(value, int | float):
         return kind == "number" or (kind == "integer" and value == int(value))
-    return kind == {str: "string", list: "array", dict: "object"}.get(type(value))
+    return isinstance(value, {"string": str, "array": list, "object": dict}.get(kind, ()))

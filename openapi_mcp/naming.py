@@ -1,7 +1,7 @@
 """Names of tools, arguments and environment variables: legal everywhere, unique, and the same on every run.
 
-A name depends on the set of things that are named and never on their order. Who holds a name rightfully keeps it; the others
-become longer by what tells them apart, at last by a hash. Specification: MCP server/tools ("Tool Names").
+A name depends on the set of things that are named and never on their order. Who holds a name rightfully keeps it; the
+others become longer by what tells them apart, at last by a hash. Specification: MCP server/tools ("Tool Names").
 """
 
 import hashlib
@@ -19,7 +19,7 @@ LONGEST: Final = 64
 _WORD: Final = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)[0-9]*|[0-9]+")
 _ILLEGAL: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _ARGUMENT: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_SYMBOLS: Final = {"<": "_lt", ">": "_gt", "=": "_eq", "!": "_not", "~": "_like", "+": "_plus", "*": "_all", "%": "_percent"}
+_SYMBOLS: Final = {"<": "_lt", ">": "_gt", "=": "_eq", "!": "_not", "~": "_like", "+": "_plus", "*": "_all"}
 """What the symbols of a parameter's name say, where they say something: `StartTime<` is not `StartTime`."""
 
 _FILLERS: Final = frozenset({"a", "an", "and", "by", "for", "from", "in", "of", "on", "the", "to", "with"})
@@ -150,7 +150,8 @@ class ArgumentKey:
 def argument_names(keys: Sequence[ArgumentKey]) -> list[str]:
     """A name for each argument: that of the wire where it is legal, else made so (`filter[x]` is `filter_x`).
 
-    Where several places want one name, the path has it first, then query, header, cookie and body; the others say theirs.
+    Where several places want one name, the path has it first, then query, header, cookie and body; the others say
+    theirs.
     """
     return distinct([_argument_candidate(key) for key in keys])
 
@@ -162,8 +163,8 @@ def _argument_candidate(key: ArgumentKey) -> Candidate:
     identity = f"{key.location} {wire}"
     rank = RANKS.get(key.location, 9)
     if _ARGUMENT.fullmatch(wire) and wire.strip("_"):
-        legal = wire if not wire.startswith("__") else wire.strip("_")  # JavaScript's `__proto__` is no name
-        return Candidate((legal, f"{legal}_{key.location}"), identity, right=rank)
+        legal = wire.strip("_") if wire.startswith("__") else wire  # JavaScript's `__proto__` is no name
+        return Candidate((legal, f"{legal}_{key.location}"), identity, right=rank + (legal != wire))
     said = "".join(_SYMBOLS.get(character, character) for character in ascii_text(wire))
     legal = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9.-]+", "_", said)).strip("_.-")
     if not legal:
@@ -173,10 +174,10 @@ def _argument_candidate(key: ArgumentKey) -> Candidate:
 
 _ANYBODYS: Final = frozenset(
     {
-        *("access", "api", "apikey", "app", "application", "auth", "authentication", "authorization", "basic", "bearer"),
-        *("client", "cookie", "credentials", "default", "header", "http", "id", "jwt", "key", "login", "oauth", "oauth2"),
-        *("oidc", "open", "openid", "password", "query", "scheme", "secret", "security", "session", "token", "user", "x"),
-        *("username", "connect", "v1", "v2", "v3"),
+        *("access", "api", "apikey", "app", "application", "auth", "authentication", "authorization", "basic"),
+        *("bearer", "client", "connect", "cookie", "credentials", "default", "header", "http", "id", "jwt", "key"),
+        *("login", "oauth", "oauth2", "oidc", "open", "openid", "password", "query", "scheme", "secret", "security"),
+        *("session", "token", "user", "username", "v1", "v2", "v3", "x"),
     }
 )
 _NO_TITLE: Final = frozenset({"api", "apis", "documentation", "open", "reference", "rest", "spec", "swagger", "the"})
@@ -186,8 +187,8 @@ _TITLE_WORDS: Final = 3
 def environment_variables(schemes: Iterable[str], title: str) -> dict[str, str]:
     """The environment variable of each security scheme: its name in capitals (`shopKey` is SHOP_KEY).
 
-    A name that could be anybody's (`api_key`, `token`, `USER`) has the API's title before it, so that a secret that is in the
-    environment for another program is never sent here. No two schemes share a variable.
+    A name that could be anybody's (`api_key`, `token`, `USER`) has the API's title before it, so that a secret that
+    is in the environment for another program is never sent here. No two schemes share a variable.
     """
     names = list(schemes)
     candidates = [Candidate((_variable(name, title),), name) for name in names]
@@ -196,7 +197,7 @@ def environment_variables(schemes: Iterable[str], title: str) -> dict[str, str]:
 
 def _variable(scheme: str, title: str) -> str:
     own = words(scheme)
-    if len(own) > 1 and not set(own) <= _ANYBODYS:
+    if len(own) > 1 and not set(own) <= _ANYBODYS and not own[0][0].isdigit():
         return "_".join(own).upper()
-    whose = [word for word in words(title) if word not in _NO_TITLE and not word.isdecimal()][:_TITLE_WORDS] or ["api"]
+    whose = [word for word in words(title) if word not in _NO_TITLE and not word[0].isdigit()][:_TITLE_WORDS] or ["api"]
     return "_".join([*whose, *(own or ["credential"])]).upper()

@@ -1,7 +1,7 @@
-"""The operations of a document, each with what its path item says for it: an `Operation`, or the one Problem that it became.
+"""The operations of a document, with what their path items say for them: each an `Operation`, or one Problem.
 
-Nothing is judged here but whether there is an operation. Webhooks and callbacks are requests that the API makes, and never
-operations. Specification: OpenAPI 3.2 Paths, Path Item and Operation Objects.
+Nothing is judged here but whether there is an operation. Webhooks and callbacks are requests that the API makes, and
+never operations. Specification: OpenAPI 3.2 Paths, Path Item and Operation Objects.
 """
 
 import re
@@ -26,8 +26,8 @@ Found = tuple[Any, str]
 class Operation:
     """One operation: its method as it is sent, its path template, its object and where that stands.
 
-    `item` is its path item, references followed. `parameters` and `servers` are those of the path item and of the operation,
-    in that order, as they are written; `overrides` are the `x-mcp` objects from the root to the operation.
+    `item` is its path item, references followed. `parameters` and `servers` are those of the path item and of the
+    operation, in that order, as they are written; `overrides` are the `x-mcp` objects from the root to the operation.
     """
 
     method: str
@@ -112,8 +112,10 @@ class _Walk:
             try:
                 if method in taken:
                     raise self._lost(place, label, "this operation is there twice", "remove one of them")
+                if not _TOKEN.fullmatch(method):
+                    raise self._lost(place, label, f"{method} is no HTTP method", "a method is one word")
                 taken.add(method)
-                yield self._operation(method, path, fields, *self._operation_object(value, place, label))
+                yield self._operation(method, path, fields, *self._object(value, place, label))
             except _Lost as lost:
                 self.problems.append(lost.problem)
 
@@ -140,10 +142,7 @@ class _Walk:
             elif key not in _KNOWN and not key.startswith("x-"):
                 self._report(join(pointer, key), f"a path item has no field {key}; it is left out")
 
-    def _operation_object(self, value: Any, pointer: str, label: str) -> tuple[JsonObject, str]:
-        method = label.split(" ", maxsplit=1)[0]
-        if not _TOKEN.fullmatch(method):
-            raise self._lost(pointer, label, "this is no HTTP method", "a method is one word without spaces")
+    def _object(self, value: Any, pointer: str, label: str) -> tuple[JsonObject, str]:
         try:
             value, pointer = self._resolver.follow(value, pointer)
         except BrokenReference as error:
@@ -169,9 +168,7 @@ class _Walk:
 
     def _report(self, pointer: str, message: str, hint: str = "", operation: str | None = None) -> None:
         place = self._resolver.shown(pointer)
-        self.problems.append(
-            Problem(pointer=place, message=message, kind="operation", hint=hint, operation=operation)
-        )
+        self.problems.append(Problem(pointer=place, message=message, kind="operation", hint=hint, operation=operation))
 
     def _lost(self, pointer: str, label: str, message: str, hint: str) -> _Lost:
         place = self._resolver.shown(pointer)

@@ -1,7 +1,7 @@
 """What an answer looks like: output schemas that every client compiles and that no real answer breaks.
 
-Only shape is said, without references and down to what a budget allows; the rest is open. A response schema that cannot be
-followed costs nothing else. Specification: MCP server/tools ("Output Schema").
+Only shape is said, without references and down to what a budget allows; the rest is open. A response schema that
+cannot be followed costs nothing else. Specification: MCP server/tools ("Output Schema").
 """
 
 import json

@@ -1,8 +1,8 @@
 """`x-mcp`: what the author of a document says about its tools, on the root, a path item or an operation.
 
-The most specific place wins, key by key. Keys: `name`, `title`, `description` (text), `annotations` (an object of MCP's hints,
-merged hint by hint), `hidden` (true leaves the operation out) or `enabled` (false does). A boolean alone means `enabled`. What
-is anything else is a Problem and changes nothing.
+The most specific place wins, key by key. Keys: `name`, `title`, `description` (text), `annotations` (an object of
+MCP's hints, merged hint by hint), `hidden` (true leaves the operation out) or `enabled` (false does). A boolean alone
+means `enabled`. What is anything else is a Problem and changes nothing.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The parameters of an operation as far as a model may set them, each with its schema and how it is written on the wire.
+"""The parameters of an operation that a model may set, each with its schema and how it is written on the wire.
 
 A parameter that cannot be offered costs only itself, one that is required by the path is always there. Specification:
 OpenAPI 3.2 Parameter Object ("style", "explode", "Fixed Fields and considerations"), Path Templating.
@@ -64,7 +64,8 @@ def parameters(
 ) -> tuple[list[Parameter], list[Problem]]:
     """What an operation's callers may set, path first, then query, header and cookie, each in the document's order.
 
-    `secrets` are the locations and names of what carries a credential, which is never a model's to set. Raises BrokenReference where one of the parameters is a reference that leads nowhere.
+    `secrets` are the locations and names of what carries a credential, which is never a model's to set. Raises
+    BrokenReference where one of the parameters is a reference that leads nowhere.
     """
     reader = _Reader(operation, resolver, secrets)
     found = sorted(reader.parameters(), key=lambda parameter: list(STYLES).index(parameter.location))

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from .backtracking import Automaton
+from .characters import ANY, CLASSES, OTHERS, NotPortable, mask_of, members_of, visible
 
 LONGEST: Final = 2000
 """Characters. Longer ones are generated lists of words; they cost a model more than they tell it."""
@@ -22,39 +23,16 @@ _DEEPEST: Final = 30
 _UNBOUNDED: Final = 1 << 16
 """Stands for any number of repetitions."""
 
-_ANY: Final = (1 << 129) - 1
-"""A set of characters is a mask: a bit for each of ASCII, and one for all others together."""
-_OTHERS: Final = 1 << 128
-
-
-def _mask(characters: str) -> int:
-    return sum(1 << min(ord(character), 128) for character in set(characters))
-
-
-_DIGITS: Final = _mask("0123456789")
-_WORD: Final = _DIGITS | _mask("_") | sum(1 << code for code in range(128) if chr(code).isalpha())
-_SPACE: Final = _mask(" \t\n\r\f\v")
-_CLASSES: Final = {
-    "d": _DIGITS | _OTHERS,
-    "w": _WORD | _OTHERS,
-    "s": _SPACE | _OTHERS,
-    "D": _ANY & ~_DIGITS,
-    "W": _ANY & ~_WORD,
-    "S": _ANY & ~_SPACE,
-}
 _ANCHORS: Final = {"A": "^", "Z": "$", "z": "$", "b": r"\b", "B": r"\B"}
 _CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
 _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|")
 _QUANTIFIER: Final = re.compile(r"[*+?]|\{(\d{1,5})(,(\d{1,5})?)?\}|\{,(\d{1,5})\}")
 _NAME: Final = re.compile(r"\?P?<[A-Za-z_]\w*>")
+_HIGH_SURROGATE: Final = 0xD800 >> 10
 _CODES: Final = {
     "u": re.compile(r"\{([0-9A-Fa-f]{1,6})\}|([0-9A-Fa-f]{4})"),
     "x": re.compile(r"([0-9A-Fa-f]{2})()"),
 }
-
-
-class _NotPortable(Exception):
-    """There is no way to say this in both dialects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +56,7 @@ def portable(pattern: str) -> str | None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             re.compile(rewritten)
-    except (_NotPortable, re.error, Warning, OverflowError, RecursionError):
+    except (NotPortable, re.error, Warning, OverflowError, RecursionError):
         return None
     return rewritten
 
@@ -88,7 +66,7 @@ class _Reader:
 
     def __init__(self, pattern: str) -> None:
         if len(pattern) > LONGEST:
-            raise _NotPortable
+            raise NotPortable
         self._pattern = pattern
         self._at = 0
         self._depth = 0
@@ -100,7 +78,7 @@ class _Reader:
         """The pattern, rewritten."""
         part = self._alternatives()
         if self._at < len(self._pattern) or self._referred > self._groups:
-            raise _NotPortable
+            raise NotPortable
         return part.text
 
     def _peek(self, count: int = 1) -> str:
@@ -108,7 +86,7 @@ class _Reader:
 
     def _next(self) -> str:
         if self._at == len(self._pattern):
-            raise _NotPortable
+            raise NotPortable
         self._at += 1
         return self._pattern[self._at - 1]
 
@@ -122,7 +100,7 @@ class _Reader:
         return _Part(text, position, position)
 
     def _literal(self, character: str) -> _Part:
-        return self._one("\\" + character if character in _SYNTAX else _visible(character), _mask(character))
+        return self._one("\\" + character if character in _SYNTAX else visible(character), mask_of(character))
 
     def _alternatives(self) -> _Part:
         branches = [self._sequence()]
@@ -153,7 +131,7 @@ class _Reader:
 
     def _atom(self) -> _Part:
         if _quantifier(self._pattern, self._at):
-            raise _NotPortable
+            raise NotPortable
         character = self._next()
         if character == "(":
             return self._group()
@@ -163,7 +141,7 @@ class _Reader:
             return self._escape()
         if character in "^$":
             return _Part(character, empty=True, repeatable=False)
-        return self._one(".", _ANY) if character == "." else self._literal(character)
+        return self._one(".", ANY) if character == "." else self._literal(character)
 
     def _repeated(self, part: _Part, start: int) -> _Part:
         """A part with the quantifier after it, if there is one; `start` is the first of its positions."""
@@ -174,12 +152,12 @@ class _Reader:
         self._at += len(text)
         lazy = "?" if self._skip("?") else ""
         if not part.repeatable or _quantifier(self._pattern, self._at):
-            raise _NotPortable  # nothing to repeat; a quantifier of a quantifier; a possessive one
+            raise NotPortable  # nothing to repeat; a quantifier of a quantifier; a possessive one
         loops = most > 1 and (least != most or part.loops)
         if loops:
             self._automaton.connect(part.last, part.first)
             if self._automaton.explodes(range(start, len(self._automaton.characters))):
-                raise _NotPortable
+                raise NotPortable
         text = "{0" + text[1:] if text.startswith("{,") else text
         return _Part(part.text + text + lazy, part.first, part.last, part.empty or least == 0, loops or part.loops)
 
@@ -187,10 +165,10 @@ class _Reader:
         opening, looks = self._opening()
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise _NotPortable
+            raise NotPortable
         inner = self._alternatives()
         if self._next() != ")":
-            raise _NotPortable
+            raise NotPortable
         self._depth -= 1
         text = f"{opening}{inner.text})"
         if looks:
@@ -208,14 +186,14 @@ class _Reader:
         if named:
             self._at = named.end()
         elif self._peek() == "?":
-            raise _NotPortable  # flags, comments, atomic groups, conditions
+            raise NotPortable  # flags, comments, atomic groups, conditions
         self._groups += 1
         return "(", False
 
     def _escape(self) -> _Part:
         character = self._next()
-        if character in _CLASSES:
-            return self._one("\\" + character, _CLASSES[character])
+        if character in CLASSES:
+            return self._one("\\" + character, CLASSES[character])
         if character in _ANCHORS:
             return _Part(_ANCHORS[character], empty=True, repeatable=False)
         if character in "123456789":
@@ -224,9 +202,9 @@ class _Reader:
 
     def _back_reference(self, digit: str) -> _Part:
         if self._peek().isdigit():
-            raise _NotPortable  # ten groups, or one and a digit: who reads it cannot tell
+            raise NotPortable  # ten groups, or one and a digit: who reads it cannot tell
         self._referred = max(self._referred, int(digit))
-        position = self._automaton.position(_ANY)
+        position = self._automaton.position(ANY)
         return _Part(f"\\{digit}", (position,), (position,), empty=True)
 
     def _character(self, character: str) -> str:
@@ -236,21 +214,25 @@ class _Reader:
         if character in _CODES:
             return self._code(character)
         if character.isalnum():
-            raise _NotPortable
+            raise NotPortable
         return character
 
     def _code(self, kind: str) -> str:
+        code = self._number(kind)
+        if code >> 10 == _HIGH_SURROGATE and self._skip("\\u"):
+            low = self._number("u")
+            code = 0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF) if low >> 10 == _HIGH_SURROGATE + 1 else low
+        if code > 0x10FFFF:
+            raise NotPortable
+        return chr(code)
+
+    def _number(self, kind: str) -> int:
+        """The digits of an escape."""
         found = _CODES[kind].match(self._pattern, self._at)
         if not found:
-            raise _NotPortable
+            raise NotPortable
         self._at = found.end()
-        code = int(found[1] or found[2], 16)
-        if 0xD800 <= code < 0xDC00 and self._skip("\\u"):  # the second half of a surrogate pair
-            low = ord(self._code("u"))
-            code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00) if low >> 10 == 0xDC00 >> 10 else low
-        if code > 0x10FFFF or code >> 11 == 0xD800 >> 11:
-            raise _NotPortable
-        return chr(code)
+        return int(found[1] or found[2], 16)
 
     def _class(self) -> _Part:
         negated = self._skip("^")
@@ -258,62 +240,25 @@ class _Reader:
         while not self._skip("]"):
             members.append(self._member())
         if not members and negated:
-            return self._one(r"[\s\S]", _ANY)
+            return self._one(r"[\s\S]", ANY)
         if not members:
-            raise _NotPortable  # `[]`: nothing in one dialect, an open class in the other
-        text, mask = _members(members)
-        return self._one(f"[{'^' if negated else ''}{text}]", (_ANY & ~mask) | _OTHERS if negated else mask)
+            raise NotPortable  # `[]`: nothing in one dialect, an open class in the other
+        text, mask = members_of(members)
+        return self._one(f"[{'^' if negated else ''}{text}]", (ANY & ~mask) | OTHERS if negated else mask)
 
     def _member(self) -> str:
-        """A member of a class: one character, `\\` and the letter of a class, or `--` for a hyphen that stands bare."""
+        """A member of a class: one character, a backslash and the letter of a class, or `--` for a bare hyphen."""
         character = self._next()
         if character == "[" and self._peek() in (":", ".", "="):
-            raise _NotPortable  # POSIX classes
+            raise NotPortable  # POSIX classes
         if character == "-":
             return "--"
         if character != "\\":
             return character
         character = self._next()
-        if character in _CLASSES:
+        if character in CLASSES:
             return "\\" + character
         return "\b" if character == "b" else self._character(character)
-
-
-def _members(members: list[str]) -> tuple[str, int]:
-    """The inside of a class, and its characters. A hyphen that cannot make a range is a hyphen."""
-    text, mask, rest = "", 0, list(members)
-    while rest:
-        member = rest.pop(0)
-        if len(member) == 2 and member != "--":
-            text += member
-            mask |= _CLASSES[member[1]]
-        elif len(rest) > 1 and rest[0] == "--" and (len(rest[1]) == 1 or rest[1] == "--"):
-            low, high = member[0], rest[1][0]
-            if low > high:
-                raise _NotPortable
-            text += f"{_in_class(low)}-{_in_class(high)}"
-            mask |= sum(1 << code for code in range(min(ord(low), 128), min(ord(high), 128) + 1))
-            del rest[:2]
-        else:
-            text += _in_class(member[0])
-            mask |= _mask(member[0])
-    return text, mask
-
-
-def _in_class(character: str) -> str:
-    """One character in a class. `&` and `~` may not be doubled there in Python, nor escaped in JavaScript."""
-    if character in "\\]^-[|":
-        return "\\" + character
-    return f"\\x{ord(character):02x}" if character in "&~" else _visible(character)
-
-
-def _visible(character: str) -> str:
-    code = ord(character)
-    if 0xD800 <= code < 0xE000:
-        raise _NotPortable
-    if character.isprintable() or code > 0xFFFF:
-        return character
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
 def _quantifier(pattern: str, at: int) -> tuple[str, int, int] | None:
@@ -327,5 +272,5 @@ def _quantifier(pattern: str, at: int) -> tuple[str, int, int] | None:
     least = int(found[1] or 0)
     most = found[3] or found[4]
     if most and int(most) < least:
-        raise _NotPortable
+        raise NotPortable
     return text, least, int(most) if most else _UNBOUNDED if found[2] else least

@@ -39,7 +39,7 @@ def line(text: Any, limit: int = TITLE_LIMIT) -> str:
 
 
 def trimmed(text: str, limit: int = DESCRIPTION_LIMIT) -> str:
-    """At most `limit` characters: whole sentences where that keeps half of them, else whole words; `…` says it was cut."""
+    """At most `limit` characters: whole sentences if that keeps half of them, else whole words; `…` says it was cut."""
     if len(text) <= limit:
         return text
     room = text[: limit - 2]

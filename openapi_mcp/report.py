@@ -61,11 +61,14 @@ def base_urls(bridge: Bridge) -> str:
 
 def credentials(bridge: Bridge) -> list[str]:
     """One line for each security scheme: whether there is a credential for it, and how to give one."""
-    given = bridge.request_options().credentials
-    return [
-        f"{printable(scheme.name)}: {'given' if scheme.name in given else f'not given; set {scheme.variable}'}"
-        for scheme in bridge.security_schemes()
-    ]
+    options = bridge.request_options()
+    lines = []
+    for scheme in bridge.security_schemes():
+        by_certificate = scheme.type == "mutualTLS"
+        given = options.client_certificate if by_certificate else scheme.name in options.credentials
+        cure = "use --client-cert" if by_certificate else f"set {scheme.variable}"
+        lines.append(f"{printable(scheme.name)}: {'given' if given else f'not given; {cure}'}")
+    return lines
 
 
 def connections(bridge: Bridge, url: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The request body of an operation: the media types it may be sent in, and the schema of what a caller gives for it.
 
-Media types that take the same value are a choice; those that take different ones make a union, and a choice. Specification:
-OpenAPI 3.2 Request Body Object, Media Type Object, "Working with Binary Data".
+Media types that take the same value are a choice; those that take different ones make a union, and a choice.
+Specification: OpenAPI 3.2 Request Body Object, Media Type Object, "Working with Binary Data".
 """
 
 import re
@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from . import encodings, flattening, keywords, prose
-from .conversion import is_binary
 from .document import join
 from .errors import Problem
 from .flattening import Properties
@@ -18,7 +17,9 @@ from .operations import Operation
 from .runtime import media_types
 from .runtime.models import Encoding, MediaType, RequestBody
 from .runtime.types import Schema
+from .schema_parts import is_binary
 from .schemas import Schemas
+from .xml_nodes import xml_document
 
 _FORM: Final = "application/x-www-form-urlencoded"
 _MEDIA_TYPE: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+(\s*;[\x20-\x7e]*)?")
@@ -129,11 +130,13 @@ class _Reader:
             schema = {} if media_types.is_json(content_type) else {"type": "string"}
         else:
             schema = self._schemas.convert(node, place)
-        return _Way(media_type=MediaType(content_type=content_type), schema=schema)
+        is_xml = media_types.is_xml(content_type) and node is not None
+        xml = xml_document(node, place, self._resolver, self._report) if is_xml else None
+        return _Way(media_type=MediaType(content_type=content_type, xml=xml), schema=schema)
 
     def _fields(self, content_type: str, media: Mapping[str, Any], node: Any, pointer: str) -> _Way:
         """A form or multipart body."""
-        schema = {"type": "object"} if node is None else self._schemas.convert(node, pointer)
+        schema: Schema = {"type": "object"} if node is None else self._schemas.convert(node, pointer)
         rules = encodings.encodings(media, (node, pointer), self._resolver)
         if isinstance(schema.get("properties"), dict):
             schema = {**schema, "properties": _fitted(schema["properties"], rules)}

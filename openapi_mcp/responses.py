@@ -79,7 +79,7 @@ class Responses:
 
 
 def accept(names: list[str]) -> str:
-    """An Accept header for what an operation documents: JSON first, then the others, then anything (errors come as they do)."""
+    """An Accept header for what is documented: JSON first, then the others, then anything (errors come as they do)."""
     sendable = [name for name in names if name.isascii() and name.isprintable() and "/" in name]
     wanted = list(dict.fromkeys(name for name in sendable if not media_types.is_range(name)))
     wanted.sort(key=lambda name: not media_types.is_json(name))

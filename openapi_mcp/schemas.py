@@ -1,7 +1,8 @@
-"""The input schemas of one document: each place converted once, shared by all tools that reach it, with its definitions.
+"""The input schemas of one document: each place converted once, and shared by all tools that reach it.
 
-References stay references (`#/$defs/…`), so that nothing is inlined whole and recursion stays recursion. Whatever the document
-says, what is given out is valid 2020-12 and reaches nothing outside itself. Specification: JSON Schema Core 2020-12 section 8.2.
+References stay references (`#/$defs/…`), so that nothing is inlined whole and recursion stays recursion. Whatever the
+document says, what is given out is valid 2020-12 and reaches nothing outside itself. Specification: JSON Schema Core
+2020-12 section 8.2.
 """
 
 import re
@@ -118,15 +119,15 @@ class Schemas:
 
     def _enter(self, name: str, path: dict[str, Iterator[Reference]]) -> None:
         if name not in self._loopless:
-            path[name] = (ref for ref in list(self._definitions[name].references) if ref.in_place)
+            path[name] = (ref for ref in list(self._definitions[name].references) if ref.place.in_place)
 
     def _cut(self, name: str, reference: Reference) -> None:
         """Let a reference accept anything instead."""
-        del reference.holder["$ref"]
+        reference.open()
         self._definitions[name].references.remove(reference)
         self.problems.append(
             Problem(
-                pointer=self.resolver.shown(reference.pointer),
+                pointer=self.resolver.shown(reference.place.pointer),
                 kind="reference",
                 message="this schema takes itself to be known; anything is accepted here",
                 hint="let one of the schemas in the loop say what it is",

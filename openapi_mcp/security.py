@@ -1,7 +1,7 @@
 """What an operation asks for before it answers: OpenAPI's OR of ANDs, with each scheme as far as a request needs it.
 
-No credential is ever read here. A scheme that is not defined cannot be satisfied, so the alternative that names it is left
-out. Specification: OpenAPI 3.2 Security Requirement Object and Security Scheme Object.
+No credential is ever read here. A scheme that is not defined cannot be satisfied, so the alternative that names it is
+left out. Specification: OpenAPI 3.2 Security Requirement Object and Security Scheme Object.
 """
 
 from collections.abc import Mapping
@@ -34,9 +34,11 @@ class Security:
         self._schemes: dict[str, SecurityScheme | None] = {}
 
     def of(self, operation: Operation) -> Alternatives:
-        """The alternatives, most wanted first; none where the operation asks for nothing (or for nothing that is known)."""
+        """The alternatives, most wanted first; none where the operation asks for nothing (or for nothing known)."""
         own = operation.value.get("security")
-        wanted, pointer = (self._root.get("security"), "#/security") if own is None else (own, operation.pointer + "/security")
+        wanted, pointer = (
+            (self._root.get("security"), "#/security") if own is None else (own, operation.pointer + "/security")
+        )
         if not isinstance(wanted, list):
             if wanted is not None:
                 self._problem(pointer, "`security` is a list; this one is left out")

@@ -30,7 +30,8 @@ def end_on_signals() -> None:
 
 def over_stdio(bridge: Bridge) -> None:
     """Serve stdin and stdout until stdin ends or a signal comes."""
-    asyncio.run(stdio.serve(bridge.server()))
+    with _drift_summed_up(bridge):
+        asyncio.run(stdio.serve(bridge.server()))
 
 
 @contextmanager
@@ -62,4 +63,16 @@ def over_http(bridge: Bridge, listener: socket.socket, path: str) -> None:
     local = ip_address(listener.getsockname()[0]).is_loopback
     app = create_app(bridge.server(), path=path, allowed_hosts=LOOPBACK if local else None)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=GRACE)
-    uvicorn.Server(config).run(sockets=[listener])
+    with _drift_summed_up(bridge):
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _drift_summed_up(bridge: Bridge) -> Iterator[None]:
+    """Say on stderr at the end, however it comes, what a contract check found."""
+    try:
+        yield
+    finally:
+        if bridge.drift:
+            bridge.drift.close()
+            sys.stderr.write("\n".join([*bridge.drift.summary(), ""]))

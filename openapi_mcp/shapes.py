@@ -1,7 +1,8 @@
-"""What a schema says of the shape of a value: its types, and where its parts are described, with references and unions read.
+"""The shape of a value as its schema describes it: types, properties, items, with references and unions read.
 
-A shape is never narrower than its schema: what one of several alternatives allows is allowed. Everything that is not shape
-(bounds, enums, what is required) is left out. Specification: JSON Schema 2020-12 Core section 10; OpenAPI 3.2 Schema Object.
+A shape is never narrower than its schema: what one of several alternatives allows is allowed. Everything that is not
+shape (bounds, enums, what is required) is left out. Specification: JSON Schema 2020-12 Core section 10; OpenAPI 3.2
+Schema Object.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from . import keywords, prose
-from .conversion import flagged
 from .document import join
 from .resolver import Resolver
+from .schema_parts import flagged
 
 DEEPEST: Final = 32
 """Unions in unions that are read; of what is deeper nothing is known."""
@@ -25,7 +26,7 @@ Places = dict[str, Any]
 
 @dataclass(slots=True)
 class Shape:
-    """What is known of a value. `types` is None where it may be anything; `others` are properties that are not declared."""
+    """What is known of a value. `types` is None where it may be anything; `others` are undeclared properties."""
 
     types: frozenset[str] | None = None
     properties: dict[str, Places] = field(default_factory=dict)
@@ -42,7 +43,7 @@ class Shape:
         self.description = self.description or other.description
 
     def narrow(self, types: frozenset[str] | None) -> None:
-        """Keep the types that both know; where there are none, the document contradicts itself and the first ones stay."""
+        """Keep the types that both know; of a document that contradicts itself, the first ones."""
         if types is not None:
             self.types = types if self.types is None else self.types & types or self.types
 

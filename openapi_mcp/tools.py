@@ -1,7 +1,7 @@
 """Operations into tools: all that is needed to list an operation and to call it, as one value each.
 
-Every operation of the document becomes a tool, is left out because somebody asked for that, or is lost to exactly one Problem
-that names it: `operations == len(tools) + lost + excluded`.
+Every operation of the document becomes a tool, is left out because somebody asked for that, or is lost to exactly one
+Problem that names it: `operations == len(tools) + lost + excluded`.
 """
 
 import re
@@ -40,7 +40,7 @@ _CHANGING: Final[Mapping[str, Mapping[str, bool]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """What a document became. `operations` counts all that were found, `excluded` those that somebody asked to leave out."""
+    """What a document became. `operations` counts all there are, `excluded` those that somebody asked to leave out."""
 
     tools: tuple[Tool, ...]
     problems: tuple[Problem, ...] = ()
@@ -62,12 +62,14 @@ def build(
 ) -> Compiled:
     """Make the tools of a document of OpenAPI 3.x.
 
-    `prefix` stands before every name. `base_url` chooses among the document's servers. Raises UsageError where the options ask
-    for what cannot be; whatever is wrong with the document is a Problem.
+    `prefix` stands before every name. `base_url` chooses among the document's servers. Raises UsageError where the
+    options ask for what cannot be; whatever is wrong with the document is a Problem.
     """
     if not _PREFIX.fullmatch(prefix):
         raise UsageError(
-            "a prefix is at most 32 of the characters A-Z, a-z, 0-9, _ and -", where=prefix, hint="shorten or rewrite it"
+            "a prefix is at most 32 of the characters A-Z, a-z, 0-9, _ and -",
+            where=prefix,
+            hint="shorten or rewrite it",
         )
     resolver = Resolver(document)
     found, problems = operations(document, resolver)
@@ -164,7 +166,9 @@ def _annotations(method: str) -> dict[str, Any]:
 def _title(operation: Operation, said: Overrides) -> str:
     """A title for people: given, the summary, or the words of the operationId (or of method and path)."""
     given = prose.line(said.title) or prose.line(operation.value.get("summary"))
-    return given or prose.line(" ".join(words(operation.operation_id or "")).capitalize()) or prose.line(operation.label)
+    return (
+        given or prose.line(" ".join(words(operation.operation_id or "")).capitalize()) or prose.line(operation.label)
+    )
 
 
 def _description(operation: Operation, said: Overrides) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from .errors import Problem
 from .loader import Document
+from .runtime.types import JsonObject
 
 MOST_FINDINGS: Final = 100
 """Findings beyond these repeat the same mistake: a document that breaks a rule breaks it everywhere."""
@@ -40,7 +41,6 @@ def validate(document: Document) -> Iterator[Problem]:
 
 
 def _findings(document: Document) -> Iterator[Problem]:
-    from jsonschema_path import SchemaPath
     from openapi_spec_validator import (
         OpenAPIV2SpecValidator,
         OpenAPIV30SpecValidator,
@@ -55,14 +55,19 @@ def _findings(document: Document) -> Iterator[Problem]:
         "3.2": OpenAPIV32SpecValidator,
     }
     version, content = ("2.0", document.source) if document.source else (document.version, document.root)
-    handlers = dict.fromkeys(("<all_urls>", "http", "https", "file", ""), _refuse)
-    validator = validators[version](SchemaPath.from_dict(content, handlers=handlers))
-    for error in validator.iter_errors():
-        closest = _closest(error)
+    for error in validators[version](sealed(content)).iter_errors():
+        closest = closest_of(error)
         yield Problem(pointer=_pointer(closest.absolute_path), kind="validation", message=_shortened(closest.message))
 
 
-def _closest(error: Any) -> Any:
+def sealed(root: JsonObject) -> Any:
+    """A document as openapi-core reads it (a SchemaPath); what is not in it is refused rather than fetched."""
+    from jsonschema_path import SchemaPath
+
+    return SchemaPath.from_dict(root, handlers=dict.fromkeys(("<all_urls>", "http", "https", "file", ""), _refuse))
+
+
+def closest_of(error: Any) -> Any:
     """Of the alternatives that all failed, the failure that got furthest: most likely the one that was meant."""
     while error.context:
         error = max(error.context, key=lambda inner: len(inner.absolute_path))

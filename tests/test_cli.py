@@ -98,6 +98,7 @@ def test_the_document_may_come_from_a_url(petstore: str) -> None:
         (["call", DOCUMENT, "getPet", "--json", "[1]"], 2, "not a JSON object"),
         (["call", DOCUMENT, "getPet", "--json", "{"], 2, "not JSON"),
         (["serve", "-"], 2, "stdin"),
+        (["serve", DOCUMENT, "--port", "0", "--allow-files", "."], 2, "files by name"),
     ],
 )
 def test_errors_say_what_where_and_what_to_do_without_a_traceback(arguments: list[str], code: int, what: str) -> None:

@@ -33,7 +33,7 @@ class File:
 def encode(value: Any, content_type: str, xml: XmlDocument | None = None) -> bytes:
     """The bytes of `value`; `xml` describes it where they are XML. Raises ArgumentError."""
     if media_types.is_xml(content_type):
-        return _xml(value, content_type, xml or _UNDESCRIBED)
+        return _xml(value, content_type, xml)
     for test, writer in _WRITERS:
         if test(content_type):
             return writer(value, content_type)
@@ -106,11 +106,12 @@ def _items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _xml(value: Any, content_type: str, described: XmlDocument) -> bytes:
-    """Text that begins like an XML document is one; any other value becomes one."""
-    if isinstance(value, str) and value.lstrip("\ufeff \t\r\n").startswith("<"):
-        return _text(value, content_type)
-    return _text(elements.document(value, described), content_type)
+def _xml(value: Any, content_type: str, described: XmlDocument | None) -> bytes:
+    """Text that begins like an XML document is one, and so is text of which nothing is known; the rest becomes one."""
+    is_xml = isinstance(value, str) and value.lstrip("\ufeff \t\r\n").startswith("<")
+    if isinstance(value, dict | list) or (described is not None and not is_xml):
+        return _text(elements.document(value, described or _UNDESCRIBED), content_type)
+    return _text(value, content_type)
 
 
 def _text(value: Any, content_type: str) -> bytes:

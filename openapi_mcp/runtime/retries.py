@@ -10,13 +10,15 @@ import random
 import socket
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final
 
 import httpx
+
+from .failures import causes
 
 REFUSED: Final = frozenset({429, 503})
 """Statuses by which an API says that it did nothing, and that it may do it later."""
@@ -83,13 +85,3 @@ def retry_after(value: str | None, now: float) -> float | None:
         return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)
     except (ValueError, OverflowError):
         return None
-
-
-def causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and all that lies behind it."""
-    while error is not None:
-        yield error
-        if isinstance(error, BaseExceptionGroup):
-            for inner in error.exceptions:
-                yield from causes(inner)
-        error = error.__cause__ or error.__context__

@@ -99,13 +99,13 @@ class Server:
             request = build_request(tool, prepare(tool, arguments), self._options)
             response = await self._upstream.send(request)
             result = to_result(tool, response, max_bytes=self._max_result_bytes)
-            self._observe(tool, request, response)
-            return result
         except RuntimeFailure as failure:
             return error_result(str(failure))
         except Exception:
             logger.exception("The call of %s failed.", tool.name)
             return error_result("The server failed while it made this call; the reason is in its log.")
+        self._observe(tool, request, response)
+        return result
 
     def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> None:
         try:

@@ -10,25 +10,23 @@ import asyncio
 import http.cookiejar
 import itertools
 import logging
-import socket
-import ssl
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import httpx
 
 from .errors import UpstreamError
+from .failures import sentence
 from .redirects import MAX_REDIRECTS, following
 from .results import CUT_SHORT
-from .retries import Retries, causes
+from .retries import Retries
 from .tls import tls_context
 
 logger = logging.getLogger("openapi_mcp")
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """How much of one answer is held in memory: far more than a result shows, so that what is cut is still counted."""
-
 
 _DEFAULT_RETRIES: Final = Retries()
 
@@ -77,7 +75,7 @@ class Upstream:
             async with asyncio.timeout(self._timeouts.total) as limit:
                 return await self._follow(request, limit)
         except (httpx.HTTPError, OSError) as error:  # a TLS alert after the handshake passes through httpx as it is
-            raise UpstreamError(_sentence(error, request, self._timeouts)) from error
+            raise UpstreamError(sentence(error, _host(request), asdict(self._timeouts))) from error
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -148,42 +146,6 @@ class Upstream:
 
 
 _TRANSFER: Final = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
-
-
-def _sentence(error: Exception, request: httpx.Request, timeouts: Timeouts) -> str:
-    """What happened, where, in one sentence."""
-    host = _host(request)
-    for kind, sentence in _SENTENCES:
-        if any(isinstance(cause, kind) for cause in causes(error)):
-            seconds = {item.name: f"{getattr(timeouts, item.name) or 0:g} seconds" for item in fields(timeouts)}
-            return sentence.format(host=host, why=_why(error), **seconds)
-    return f"The API at {host} could not be asked ({type(error).__name__})."
-
-
-_SENTENCES: Final[tuple[tuple[type[BaseException], str], ...]] = (
-    (httpx.PoolTimeout, "Too many calls to {host} are under way; none ended within {read}."),
-    (httpx.ConnectTimeout, "No connection to {host} within {connect}."),
-    (httpx.ReadTimeout, "The API at {host} did not answer within {read}."),
-    (httpx.WriteTimeout, "The API at {host} did not take the request within {read}."),
-    (httpx.ProxyError, "The proxy did not pass the request on to {host}."),
-    (socket.gaierror, "The host {host} is not known; is the base URL right?"),
-    (ssl.SSLError, "No secure connection to {host}: {why}."),
-    (ConnectionRefusedError, "{host} refused the connection; is the API running there?"),
-    (httpx.ConnectError, "{host} cannot be reached."),
-    (httpx.DecodingError, "The API at {host} sent a body that is not compressed as its Content-Encoding says."),
-    (httpx.RemoteProtocolError, "The API at {host} broke the connection off, or what it sent is not HTTP."),
-    (httpx.NetworkError, "The connection to {host} broke off."),
-    (httpx.LocalProtocolError, "The request cannot be sent: one of its headers is not allowed in HTTP."),
-    (TimeoutError, "The API at {host} was not done after {total}."),
-)
-"""The first that occurs among an error's causes decides; what lies deeper says more than what wraps it."""
-
-
-def _why(error: Exception) -> str:
-    found = next((cause for cause in causes(error) if isinstance(cause, ssl.SSLError)), None)
-    if isinstance(found, ssl.SSLCertVerificationError):
-        return found.verify_message
-    return (found.reason if found else "") or "the TLS handshake failed"
 
 
 def _lasts(limit: asyncio.Timeout, seconds: float) -> bool:

@@ -175,6 +175,8 @@ PET = XmlDocument(
         (None, {"a": [1, 2]}, "<root><a>1</a><a>2</a></root>"),
         (None, [{"a": 1}], "<root><item><a>1</a></item></root>"),
         (None, "<a>1</a>", "<a>1</a>"),
+        (None, "text", "text"),
+        (None, 5, "5"),
     ],
 )
 @pytest.mark.parametrize("content_type", ["application/xml", "text/xml; charset=utf-8", "application/soap+xml"])

@@ -17,7 +17,6 @@ from openapi_mcp.runtime.retries import Retries
 from openapi_mcp.runtime.upstream import Upstream
 from tests.runtime.echo import Echo, Recorded, answer, echoing
 
-
 ONCE = Retries(attempts=1)
 
 

@@ -1,0 +1,186 @@
+"""Parameters are offered with the specification's defaults; those that cannot be set cost only themselves."""
+
+from typing import Any
+
+import pytest
+
+from openapi_mcp.runtime.models import Argument
+from tests.compiling import STRING, Json, argument, compiled, compiled_operation, kinds, tool_of
+
+
+def offered(*parameters: Any, path: str = "/x", **fields: Any) -> list[str]:
+    tool = tool_of({"parameters": list(parameters), **fields}, path)
+    return [each.name for each in tool.arguments]
+
+
+def query(name: str, **fields: Any) -> dict[str, Any]:
+    return {"name": name, "in": "query", "schema": STRING, **fields}
+
+
+@pytest.mark.parametrize(
+    ("location", "fields", "style", "explode"),
+    [
+        ("path", {}, "simple", False),
+        ("path", {"style": "matrix", "explode": True}, "matrix", True),
+        ("path", {"style": "label"}, "label", False),
+        ("query", {}, "form", True),
+        ("query", {"explode": False}, "form", False),
+        ("query", {"style": "pipeDelimited"}, "pipeDelimited", False),
+        ("query", {"style": "deepObject", "explode": True}, "deepObject", True),
+        ("query", {"style": "tabDelimited"}, "tabDelimited", False),
+        ("header", {}, "simple", False),
+        ("header", {"style": "pipeDelimited"}, "pipeDelimited", False),
+        ("cookie", {}, "form", True),
+        ("cookie", {"style": "cookie"}, "cookie", True),
+    ],
+)
+def test_styles_have_the_defaults_of_their_place(location: str, fields: Any, style: str, explode: bool) -> None:
+    tool = tool_of({"parameters": [{"name": "a", "in": location, "schema": STRING, **fields}]}, "/x/{a}")
+    found = argument(tool, "a" if location == "path" else "a_" + location)
+    assert (found.style, found.explode, found.location, found.wire_name) == (style, explode, location, "a")
+
+
+def test_a_style_that_is_none_there_is_reported() -> None:
+    result = compiled_operation({"parameters": [query("a", style="matrix")]})
+    assert kinds(result) == [("parameter", None)]
+    assert result.tools[0].arguments[0].style == "form"
+
+
+def test_everything_else_that_the_wire_needs_to_know() -> None:
+    tool = tool_of(
+        {"parameters": [query("a", required=True, allowReserved=True, **{"x-items-style": "pipeDelimited"})]}
+    )
+    assert tool.arguments == (
+        Argument(
+            name="a",
+            location="query",
+            wire_name="a",
+            required=True,
+            style="form",
+            explode=True,
+            allow_reserved=True,
+            items_style="pipeDelimited",
+        ),
+    )
+
+
+def test_a_content_parameter_has_its_media_type_and_the_schema_in_it() -> None:
+    content = {"application/json": {"schema": {"type": "object"}}}
+    tool = tool_of({"parameters": [{"name": "a", "in": "query", "content": content}]})
+    assert tool.arguments[0].content_type == "application/json"
+    assert tool.input_schema["properties"] == {"a": {"type": "object"}}
+
+
+def test_a_whole_query_string_is_one_argument() -> None:
+    content = {"application/x-www-form-urlencoded": {"schema": {"type": "object"}}}
+    tool = tool_of({"parameters": [{"name": "params", "in": "querystring", "content": content}]}, version="3.2")
+    (found,) = tool.arguments
+    assert (found.name, found.location, found.content_type) == ("params", "querystring", next(iter(content)))
+
+
+def test_the_order_is_path_query_header_cookie() -> None:
+    places = ["cookie", "header", "query", "path"]
+    assert (
+        offered(*({"name": place, "in": place, "schema": STRING} for place in places), path="/{path}") == places[::-1]
+    )
+
+
+def test_the_operation_replaces_what_its_path_item_declares() -> None:
+    page = {"name": "page", "in": "query", "schema": STRING, "description": "from the path item"}
+    item = {
+        "parameters": [page, query("size")],
+        "get": {"parameters": [query("page", required=True, schema={"type": "integer"})]},
+    }
+    (tool,) = compiled({"/x": item}).tools
+    assert tool.input_schema["properties"] == {"page": {"type": "integer"}, "size": STRING}
+    assert tool.input_schema["required"] == ["page"]
+
+
+def test_the_description_and_state_of_a_parameter_are_its_schemas() -> None:
+    tool = tool_of({"parameters": [query("a", description="Of the parameter.", deprecated=True)]})
+    assert tool.input_schema["properties"]["a"] == {**STRING, "description": "Of the parameter.", "deprecated": True}
+
+
+@pytest.mark.parametrize("name", ["Accept", "content-type", "Authorization"])
+def test_headers_that_the_specification_ignores_are_no_arguments(name: str) -> None:
+    result = compiled_operation({"parameters": [{"name": name, "in": "header", "required": True, "schema": STRING}]})
+    assert result.tools[0].arguments == ()
+    assert result.problems == ()
+
+
+@pytest.mark.parametrize("name", ["Host", "Content-Length", "transfer-encoding", "Connection", "Cookie"])
+def test_headers_of_the_connection_are_no_arguments_and_reported(name: str) -> None:
+    result = compiled_operation({"parameters": [{"name": name, "in": "header", "schema": STRING}]})
+    assert result.tools[0].arguments == ()
+    assert kinds(result) == [("parameter", None)]
+
+
+def test_what_carries_a_credential_is_no_argument() -> None:
+    schemes = {
+        "q": {"type": "apiKey", "in": "query", "name": "key"},
+        "h": {"type": "apiKey", "in": "header", "name": "X-Key"},
+        "c": {"type": "apiKey", "in": "cookie", "name": "session"},
+    }
+    parameters = [
+        query("key"),
+        query("X-Key"),
+        {"name": "x-KEY", "in": "header", "schema": STRING},
+        {"name": "session", "in": "cookie", "schema": STRING},
+    ]
+    root: Json = {"components": {"securitySchemes": schemes}}
+    secured = tool_of({"parameters": parameters, "security": [{"q": [], "h": []}, {"c": []}]}, **root)
+    assert [each.name for each in secured.arguments] == ["X-Key"]
+    assert len(tool_of({"parameters": parameters}, **root).arguments) == 4
+
+
+def test_what_the_path_names_is_always_an_argument() -> None:
+    result = compiled_operation({"parameters": [{"name": "other", "in": "path"}]}, "/{thing}/{other}?x={no}#{no}")
+    (tool,) = result.tools
+    assert tool.input_schema["properties"] == {"other": {}, "thing": STRING}
+    assert tool.input_schema["required"] == ["other", "thing"]
+
+
+def test_what_the_path_does_not_name_is_none() -> None:
+    result = compiled_operation({"parameters": [{"name": "ghost", "in": "path", "required": True, "schema": STRING}]})
+    assert (result.tools[0].arguments, kinds(result)) == ((), [("parameter", None)])
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        None,
+        "z",
+        {},
+        {"name": "q"},
+        {"in": "query"},
+        {"name": "", "in": "query"},
+        {"name": 5, "in": "query"},
+        {"name": "x", "in": "elsewhere"},
+        {"name": "x", "in": ["query"]},
+        {"$ref": 7},
+    ],
+)
+def test_a_parameter_that_is_none_costs_only_itself(broken: Any) -> None:
+    result = compiled_operation({"parameters": [broken, query("ok"), query("ok")]})
+    assert [each.name for each in result.tools[0].arguments] == ["ok"]
+    assert kinds(result) == [("parameter", None), ("parameter", None)]
+
+
+@pytest.mark.parametrize("parameters", [{"a": query("a")}, "a", 5])
+def test_parameters_that_are_no_list_are_left_out(parameters: Any) -> None:
+    result = compiled_operation({"parameters": parameters})
+    assert (result.tools[0].arguments, kinds(result)) == ((), [("parameter", None)])
+    assert compiled_operation({"parameters": None}).problems == ()
+
+
+def test_what_swagger_2_writes_beside_the_name_counts() -> None:
+    result = compiled_operation({"parameters": [{"name": "a", "in": "query", "type": "integer", "minimum": 1}]})
+    assert result.tools[0].input_schema["properties"]["a"] == {"type": "integer", "minimum": 1}
+    assert kinds(result) == [("parameter", None)]
+
+
+def test_a_parameter_that_is_not_there_costs_its_operation() -> None:
+    paths = {"/a": {"parameters": [{"$ref": "#/gone"}], "get": {}, "put": {}}, "/b": {"get": {}}}
+    result = compiled(paths)
+    assert [tool.path for tool in result.tools] == ["/b"]
+    assert kinds(result) == [("reference", "GET /a"), ("reference", "PUT /a")]

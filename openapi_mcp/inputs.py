@@ -56,7 +56,7 @@ def lay_out(parameters: Sequence[Parameter], body: Body | None, schemas: Schemas
 def _of_parameter(parameter: Parameter, schemas: Schemas) -> _Entry:
     schema = dict(schemas.convert(parameter.node, parameter.pointer))
     if description := prose.trimmed(prose.clean(parameter.description)):
-        schema["description"] = description
+        schema["description"] = _with(description, schema.get("description", ""))
     if parameter.deprecated:
         schema["deprecated"] = True
     argument = Argument(
@@ -71,6 +71,11 @@ def _of_parameter(parameter: Parameter, schemas: Schemas) -> _Entry:
         items_style=parameter.items_style,
     )
     return _Entry(ArgumentKey(parameter.location, parameter.name), schema, argument)
+
+
+def _with(description: str, of_schema: str) -> str:
+    """What a parameter says, and after it what its schema says besides: a format, for one, that has no keyword."""
+    return description if of_schema in description else f"{description} {of_schema}"
 
 
 def _of_body(body: Body | None) -> Iterator[_Entry]:

@@ -60,11 +60,15 @@ def _findings(document: Document) -> Iterator[Problem]:
         yield Problem(pointer=_pointer(closest.absolute_path), kind="validation", message=_shortened(closest.message))
 
 
-def sealed(root: JsonObject) -> Any:
-    """A document as openapi-core reads it (a SchemaPath); what is not in it is refused rather than fetched."""
+def sealed(root: JsonObject, *, kept: int = 0) -> Any:
+    """A document as openapi-core reads it (a SchemaPath), which remembers `kept` places that it has found.
+
+    What is not in the document is refused rather than fetched.
+    """
     from jsonschema_path import SchemaPath
 
-    return SchemaPath.from_dict(root, handlers=dict.fromkeys(("<all_urls>", "http", "https", "file", ""), _refuse))
+    handlers = dict.fromkeys(("<all_urls>", "http", "https", "file", ""), _refuse)
+    return SchemaPath.from_dict(root, handlers=handlers, resolved_cache_maxsize=kept)
 
 
 def closest_of(error: Any) -> Any:

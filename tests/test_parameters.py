@@ -101,6 +101,19 @@ def test_the_description_and_state_of_a_parameter_are_its_schemas() -> None:
     assert tool.input_schema["properties"]["a"] == {**STRING, "description": "Of the parameter.", "deprecated": True}
 
 
+@pytest.mark.parametrize(
+    ("schema", "description"),
+    [
+        ({"format": "url"}, "Where to. Format: url."),
+        ({"description": "An address."}, "Where to. An address."),
+        ({"description": "Where to."}, "Where to."),
+    ],
+)
+def test_what_the_schema_of_a_parameter_says_in_words_is_kept(schema: Json, description: str) -> None:
+    tool = tool_of({"parameters": [query("a", description="Where to.", schema={**STRING, **schema})]})
+    assert tool.input_schema["properties"]["a"] == {**STRING, "description": description}
+
+
 @pytest.mark.parametrize("name", ["Accept", "content-type", "Authorization"])
 def test_headers_that_the_specification_ignores_are_no_arguments(name: str) -> None:
     result = compiled_operation({"parameters": [{"name": name, "in": "header", "required": True, "schema": STRING}]})

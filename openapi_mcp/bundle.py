@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .document import FILES, UNREAD, Document, Limits, join
-from .encoding import text_of
+from .decoding import text_of
 from .errors import DocumentError, Problem, ReferenceRefused
 from .grammar import REFERENCEABLE, children, references
 from .resolver import BrokenReference, Resolver, relative

@@ -11,7 +11,7 @@ from typing import Final
 
 from .bundle import Bundle
 from .document import DEFAULT_LIMITS, Document, Limits
-from .encoding import text_of
+from .decoding import text_of
 from .errors import DocumentError
 from .fetch import Fetcher, is_remote, public
 from .sources import Content, References, read_root

@@ -28,7 +28,7 @@ LAYERS: dict[Path, list[str]] = {
     PACKAGE: [
         "__init__ errors runtime",
         "budget progress backtracking characters exchanges grammar keywords naming prose surrogates yaml_scalars",
-        "document encoding fetch patterns versions written",
+        "decoding document fetch patterns versions written",
         "identifiers sources yaml_syntax",
         "resolver syntax",
         "bundle operations schema_parts swagger2_schemas",

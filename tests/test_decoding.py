@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from openapi_mcp.encoding import text_of
+from openapi_mcp.decoding import text_of
 from openapi_mcp.errors import DocumentError
 
 TEXT = 'title: "Ärger \U0001f600"'

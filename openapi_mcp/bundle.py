@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .document import FILES, UNREAD, Document, Limits, join
 from .decoding import text_of
+from .document import FILES, UNREAD, Document, Limits, join
 from .errors import DocumentError, Problem, ReferenceRefused
 from .grammar import REFERENCEABLE, children, references
 from .resolver import BrokenReference, Resolver, relative

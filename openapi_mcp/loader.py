@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from .bundle import Bundle
-from .document import DEFAULT_LIMITS, Document, Limits
 from .decoding import text_of
+from .document import DEFAULT_LIMITS, Document, Limits
 from .errors import DocumentError
 from .fetch import Fetcher, is_remote, public
 from .sources import Content, References, read_root

@@ -17,10 +17,11 @@ from .runtime.types import CallToolResult, JsonObject
 HIDDEN: Final = "***"
 
 
-def read_arguments(pairs: Sequence[str], text: str | None) -> JsonObject:
-    """The arguments of a call: one JSON object, or key=value pairs in which a repeated key makes a list.
+def read_arguments(tool: Tool, pairs: Sequence[str], text: str | None) -> JsonObject:
+    """The arguments of a call: one JSON object, or key=value pairs.
 
-    A value stays text here; where the tool's schema wants a number, a list or an object, the runtime reads it as JSON.
+    A repeated key makes a list, and so does a single one where the tool takes a list. A value stays text here; where
+    the tool's schema wants a number, a list or an object, the runtime reads it as JSON.
     """
     if text is not None and pairs:
         raise UsageError("arguments are given twice", where="--json and KEY=VALUE", hint="use one of the two")
@@ -34,7 +35,16 @@ def read_arguments(pairs: Sequence[str], text: str | None) -> JsonObject:
                 "an argument is written key=value", where=pair, hint="or give all of them with --json '{…}'"
             )
         collected.setdefault(key, []).append(value)
-    return {key: values[0] if len(values) == 1 else values for key, values in collected.items()}
+    return {
+        key: values if len(values) > 1 or _takes_list(tool, key, values[0]) else values[0]
+        for key, values in collected.items()
+    }
+
+
+def _takes_list(tool: Tool, key: str, value: str) -> bool:
+    schema = tool.input_schema["properties"].get(key, {})
+    definition = tool.input_schema.get("$defs", {}).get(schema.get("$ref", "").removeprefix("#/$defs/"), schema)
+    return "array" in definition.get("type", ()) and "string" not in definition["type"] and not value.startswith("[")
 
 
 def _json_object(text: str) -> JsonObject:

@@ -169,8 +169,9 @@ def serve(
     config: Settings = None,
     debug: Debug = False,
 ) -> None:
-    """Offer the operations of SPEC as MCP tools and proxy their calls to the API.
+    """Serve the operations of SPEC as MCP tools.
 
+    Each call of a tool is one request to the API, and its answer the result.
     A client that starts this command itself speaks over stdio; started at a terminal it listens on
     http://127.0.0.1:8000/mcp (Streamable HTTP). It runs until it is interrupted or its stdin ends.
     What is served, and how to connect, is printed on stderr.
@@ -211,8 +212,9 @@ def inspect(
     config: Settings = None,
     debug: Debug = False,
 ) -> None:
-    """Show the tools that SPEC makes, what each costs a model, and what is wrong with the document.
+    """Show the tools of SPEC and its problems.
 
+    The tools with what each costs a model, and what is wrong with the document.
     Tokens are estimated: the bytes of the tool's entry in the list, divided by four.
     """
     from . import report
@@ -262,8 +264,9 @@ def call(
     config: Settings = None,
     debug: Debug = False,
 ) -> None:
-    """Call one tool of SPEC as a client would, and print the result.
+    """Call one tool of SPEC and print the result.
 
+    The call is made as a client would make it.
     Text goes to stdout as it is; images and other bytes are described. The exit code is 5 where the result is an error.
     """
     from . import calling
@@ -271,7 +274,7 @@ def call(
     with reported(debug):
         bridge = _opened(context)
         found = bridge.tool(tool)
-        given = calling.read_arguments(arguments or [], json_arguments)
+        given = calling.read_arguments(found, arguments or [], json_arguments)
         if dry_run:
             typer.echo(calling.request_text(bridge, found, given), nl=False)
             return

@@ -1,0 +1,40 @@
+"""The README's commands are run, and its options exist."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+README = (ROOT / "README.md").read_text()
+COMMANDS = re.findall(r"^    openapi-mcp ((?:inspect|call) .+?)(?:  +\S.*)?$", README, re.MULTILINE)
+
+
+def run(*arguments: str) -> str:
+    command = [sys.executable, "-m", "openapi_mcp", *arguments]
+    return subprocess.run(command, cwd=ROOT / "specs", capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_readme_works(command: str) -> None:
+    words = shlex.split(command, comments=True)
+    assert run(*words, *(["--dry-run"] if words[0] == "call" and "--dry-run" not in words else []))
+
+
+def test_there_are_commands_to_run() -> None:
+    assert len(COMMANDS) >= 5
+
+
+def test_every_option_of_the_readme_is_an_option_of_serve() -> None:
+    known = set(
+        re.findall(r"--[a-z][a-z-]+", run("serve", "--help") + run("inspect", "--help") + run("call", "--help"))
+    )
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) - known <= {"--help", "--version"}
+
+
+def test_nobody_is_told_to_install_somebody_elses_package() -> None:
+    for path in (*ROOT.glob("*.md"), *(ROOT / "openapi_mcp").rglob("*.py"), *(ROOT / "examples").rglob("*.py")):
+        assert not re.search(r"(pip|uvx|pipx|uv)[a-z ]* openapi-mcp\b", path.read_text()), path

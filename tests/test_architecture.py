@@ -14,9 +14,9 @@ PROTOCOL = RUNTIME / "protocol"
 LAYERS: dict[Path, list[str]] = {
     PROTOCOL: ["jsonrpc headers", "revisions", "step", "handshake stateless", "__init__"],
     RUNTIME: [
-        "__init__ types errors",
+        "__init__ types errors replies",
         "jsontext xmltext media_types models protocol validation tls failures",
-        "styles auth repairs explanations parts cutting conformance redirects retries",
+        "styles auth repairs explanations parts cutting conformance redirects retries streams progress",
         "elements",
         "arguments answers content",
         "forms multipart results headers addresses files",

@@ -1,7 +1,7 @@
 """An answer's bytes read by their media type: text, a JSON value, or content blocks; nothing is dropped.
 
 A declared type is believed where the bytes agree with it. JSON is recognised under any label, for many mislabel it.
-Specification: MCP server/tools "Tool Result", RFC 9110 §8.3, RFC 8259, RFC 7464, WHATWG HTML "Server-sent events".
+Specification: MCP server/tools "Tool Result", RFC 9110 §8.3, RFC 8259.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from . import jsontext, media_types, parts
+from . import jsontext, media_types, parts, streams
 from .types import MISSING, JsonObject, Missing, audio_content, blob_content, image_content, text_content
 
 # A multipart answer may hold another one (RFC 2046 §5.1.6); nobody means more levels than this.
@@ -85,25 +85,13 @@ def _json(content_type: str, data: bytes) -> Answer | None:
 
 def _values(kind: str, text: str) -> list[Any] | Missing:
     """The values of a text that is a sequence of JSON texts; MISSING where one is not JSON, or there are none."""
-    if kind == "text/event-stream":
-        texts = _events(text)
-    elif media_types.is_json_sequence(kind):
-        texts = text.split("\x1e")
-    elif media_types.is_json_lines(kind) or media_types.is_json(kind):
-        texts = text.splitlines()
-    else:
+    entries = streams.kind_of(kind) or (streams.Lines if media_types.is_json(kind) else None)
+    if entries is None:
         return MISSING
     try:
-        return [jsontext.read(entry) for entry in texts if entry.strip()] or MISSING
+        return [jsontext.read(entry) for entry in entries().feed(text, final=True)] or MISSING
     except (ValueError, RecursionError):
         return MISSING
-
-
-def _events(text: str) -> list[str]:
-    """The data of each server-sent event; `[DONE]`, with which many APIs end their streams, is not one."""
-    blocks = re.split(r"\n\n+", re.sub(r"\r\n?", "\n", text))
-    lines = [[line[5:].removeprefix(" ") for line in block.split("\n") if line.startswith("data:")] for block in blocks]
-    return [data for data in ("\n".join(entry) for entry in lines) if data.strip() not in {"", "[DONE]"}]
 
 
 def _multipart(content_type: str, data: bytes, uri: str, depth: int) -> Answer | None:

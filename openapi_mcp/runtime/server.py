@@ -16,16 +16,20 @@ from .arguments import prepare
 from .catalog import Catalog
 from .errors import CursorError, RuntimeFailure, UnknownToolError
 from .models import Tool
+from .progress import Notify, Progress
 from .protocol import ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
 from .requests import RequestOptions, build_request
 from .results import to_result
-from .types import CallToolResult, JsonObject, error_result
+from .types import MISSING, CallToolResult, JsonObject, error_result
 from .upstream import Upstream
 
 logger = logging.getLogger("openapi_mcp")
 
 MAX_RESULT_BYTES: Final = 256 * 1024
 """How much of an API's answer a result holds: some 64,000 tokens, more than most models can read at once."""
+
+MAX_STREAMED_BYTES: Final = 1_000_000
+"""The size of a result after notifications: clients drop an event of 1 MiB, and the rest of it is not the result's."""
 
 Observer = Callable[[Tool, httpx.Request, httpx.Response], None]
 """Is told of each call that the API answered. It must not wait, and changes nothing."""
@@ -66,14 +70,17 @@ class Server:
         """What a message causes (see `protocol.receive`); `perform` makes it happen."""
         return protocol.receive(self.description, session, message, headers)
 
-    async def perform(self, step: Step) -> Answer:
+    async def perform(self, step: Step, notify: Notify | None = None) -> Answer:
         """Do what a Step asks for and write its answer. Never raises, unless it is cancelled.
 
-        The messages of a batch are done one after the other: no single message may make many requests at once.
+        `notify` sends what is said before the answer: the progress of a call whose client asked to hear of it. A result
+        that was preceded by notifications is cut to MAX_STREAMED_BYTES whatever `max_result_bytes` is, and says so.
+        The messages of a batch are done one after the other, so that no single message makes many requests at once; its
+        answers are one message of their own size, so nothing precedes them.
         """
         if not step.batch:
-            return Answer(await self._perform(step), step.session, step.status)
-        bodies = [body for part in step.batch if (body := await self._perform(part)) is not None]
+            return Answer(await self._perform(step, notify), step.session, step.status)
+        bodies = [body for part in step.batch if (body := await self._perform(part, None)) is not None]
         return Answer(b"[" + b",".join(bodies) + b"]" if bodies else None, step.session, step.status)
 
     async def handle(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Answer:
@@ -94,17 +101,25 @@ class Server:
             raise UnknownToolError("There is no tool of that name.")
         return tool
 
-    async def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
+    async def _call(self, tool: Tool, arguments: Mapping[str, Any], progress: Progress | None = None) -> CallToolResult:
         try:
             request = build_request(tool, prepare(tool, arguments), self._options)
-            response = await self._upstream.send(request)
-            result = to_result(tool, response, max_bytes=self._max_result_bytes)
+            response = await self._upstream.send(request, progress.tell if progress else None)
+            result = self._result(tool, response, streamed=bool(progress and progress.told))
         except RuntimeFailure as failure:
             return error_result(str(failure))
         except Exception:
             logger.exception("The call of %s failed.", tool.name)
             return error_result("The server failed while it made this call; the reason is in its log.")
         self._observe(tool, request, response)
+        return result
+
+    def _result(self, tool: Tool, response: httpx.Response, *, streamed: bool) -> CallToolResult:
+        limit = self._max_result_bytes
+        result = to_result(tool, response, max_bytes=limit)
+        while streamed and limit and _size(result) > MAX_STREAMED_BYTES:
+            limit = min(limit, MAX_STREAMED_BYTES) // 2
+            result = to_result(tool, response, max_bytes=limit)
         return result
 
     def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> None:
@@ -114,20 +129,21 @@ class Server:
         except Exception:
             logger.exception("The call of %s was answered, but could not be observed.", tool.name)
 
-    async def _perform(self, step: Step) -> bytes | None:
+    async def _perform(self, step: Step, notify: Notify | None) -> bytes | None:
         action = step.action
         if isinstance(action, ToolCall):
-            return _encode(await self._reply_to_call(action))
+            return _encode(await self._reply_to_call(action, notify))
         if isinstance(action, ToolList):
             return _encode(self._reply_to_list(action))
         return None if step.reply is None else _encode(step.reply)
 
-    async def _reply_to_call(self, call: ToolCall) -> JsonObject:
+    async def _reply_to_call(self, call: ToolCall, notify: Notify | None) -> JsonObject:
         try:
             tool = self._tool(call.name)
         except UnknownToolError as failure:
             return call.refuse(str(failure))
-        return call.reply(await self._call(tool, call.arguments), tool.output_schema)
+        progress = None if notify is None or call.progress_token is None else Progress(call, notify)
+        return call.reply(await self._call(tool, call.arguments, progress), tool.output_schema)
 
     def _reply_to_list(self, wanted: ToolList) -> JsonObject:
         key = (wanted.revision.name, wanted.cursor)
@@ -137,6 +153,12 @@ class Server:
             except CursorError as failure:
                 return wanted.refuse(str(failure))
         return wanted.reply(self._pages[key])
+
+
+def _size(result: CallToolResult) -> int:
+    """Bytes of a result as JSON, whatever the revision makes of it."""
+    structured = None if result.structured_content is MISSING else result.structured_content
+    return len(jsonrpc.encode([*result.content, structured]))
 
 
 def _encode(reply: JsonObject) -> bytes:

@@ -112,13 +112,15 @@ class Conversation:
         task.add_done_callback(forget)
 
     async def _answer(self, step: Step, write: HandOver) -> None:
-        answer = await self._server.perform(step)
-        if answer.body is None:
-            return
-        try:
-            await asyncio.wrap_future(write(answer.body + b"\n"))
-        except OSError:
-            self.stop()  # nobody reads any more
+        async def say(message: bytes) -> None:
+            try:
+                await asyncio.wrap_future(write(message + b"\n"))
+            except OSError:
+                self.stop()  # nobody reads any more
+
+        answer = await self._server.perform(step, say)
+        if answer.body is not None:
+            await say(answer.body)
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[object]]) -> None:

@@ -1,7 +1,8 @@
-"""MCP over Streamable HTTP: one endpoint, one POST a message, answers in JSON; the door is checked before the message.
+"""MCP over Streamable HTTP: one endpoint, one POST a message, one answer; the door is checked before the message.
 
-Specification: basic/transports, "Streamable HTTP", of 2025-03-26 to 2026-07-28. No sessions and no streams are kept, so
-any process that serves the same tools can answer any request.
+Specification: basic/transports, "Streamable HTTP", of 2025-03-26 to 2026-07-28. Answers are JSON unless notifications
+precede them (see `replies`). No sessions are kept and no stream outlives its request, so any process that serves the
+same tools can answer any request.
 """
 
 import asyncio
@@ -16,13 +17,18 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from . import media_types
-from .protocol import Session, Step, ToolCall, jsonrpc
+from .protocol import Session, Step, jsonrpc
+from .replies import Reply
 from .server import Answer, Server
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 """The hosts of a server for this machine only; with a web page's own name in Host, the page's browser was misled."""
 
-_ANSWERS: Final = ("application/json", "text/event-stream")
+KEEP_ALIVE: Final = 15.0
+"""Seconds between two signs of life on a stream: what lies between client and server often gives up after 30 or 60."""
+
+_STREAM: Final = "text/event-stream"
+_ANSWERS: Final = ("application/json", _STREAM)
 """A client must accept both; one that names only the other is served all the same."""
 
 
@@ -33,12 +39,14 @@ def create_app(
     allowed_hosts: Collection[str] | None = LOOPBACK,
     allowed_origins: Collection[str] | None = LOOPBACK,
     max_body_bytes: int = jsonrpc.MAX_MESSAGE_BYTES,
+    keep_alive: float = KEEP_ALIVE,
 ) -> Starlette:
     """An ASGI application that serves MCP at `path` and says at `/health` that it lives.
 
     `allowed_hosts` are the values that Host may have, `allowed_origins` those of Origin (which only browsers send):
     each a host for every port (`localhost`), a host with its port, or for Origin also the whole
-    (`https://example.com`). None lets in all. The server is closed when the application's lifespan ends.
+    (`https://example.com`). None lets in all. `keep_alive` is how many seconds a stream of events is silent at most.
+    The server is closed when the application's lifespan ends.
     """
 
     @asynccontextmanager
@@ -48,7 +56,7 @@ def create_app(
         finally:
             await server.aclose()
 
-    endpoint = _Endpoint(server, allowed_hosts, allowed_origins, max_body_bytes)
+    endpoint = _Endpoint(server, allowed_hosts, allowed_origins, max_body_bytes, keep_alive)
     return Starlette(routes=[Route("/health", _health), Route(path, endpoint)], lifespan=lifespan)
 
 
@@ -74,29 +82,32 @@ class _Endpoint:
         allowed_hosts: Collection[str] | None,
         allowed_origins: Collection[str] | None,
         max_body_bytes: int,
+        keep_alive: float,
     ) -> None:
         self._server = server
         self._allowed_hosts = allowed_hosts
         self._allowed_origins = allowed_origins
         self._max_body_bytes = max_body_bytes
+        self._keep_alive = keep_alive
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
+        reply = Reply(scope, receive, send)
         try:
             self._check_door(request)
             _check_method(request)
             _check_media_types(request)
-            answer = await self._answer(request)
+            answer = await self._answer(request, reply)
         except _Refused as refused:
-            await refused.response(scope, receive, send)
+            await reply.finish(refused.response)
         except ClientDisconnect:
             return  # nobody is there to be answered
         except asyncio.CancelledError:
             # Only a server that stops cancels a request. It has waited as long as it was told to, and this is the
             # outermost frame of the request's task: raised further, it would be logged as a failure.
-            await _Refused(503, "The server is stopping.", jsonrpc.INTERNAL_ERROR).response(scope, receive, send)
+            await reply.finish(_Refused(503, "The server is stopping.", jsonrpc.INTERNAL_ERROR).response)
         else:
-            await _response(answer)(scope, receive, send)
+            await reply.finish(_response(answer))
 
     def _check_door(self, request: Request) -> None:
         """A page in a browser must not reach a server on the same machine ("Security Warning")."""
@@ -106,7 +117,7 @@ class _Endpoint:
         if origin is not None and not _is_origin_allowed(origin, self._allowed_origins):
             raise _Refused(403, "Pages of this origin may not use this server.")
 
-    async def _answer(self, request: Request) -> Answer:
+    async def _answer(self, request: Request, reply: Reply) -> Answer:
         body = await self._body(request)
         try:
             message = jsonrpc.decode(body)
@@ -114,9 +125,7 @@ class _Endpoint:
             raise _Refused(400, str(problem), jsonrpc.PARSE_ERROR) from None
         headers = {name: _header(request, name) or "" for name in request.headers}
         step = self._server.receive(message, Session(), headers)
-        if step.ends_with_connection and isinstance(step.action, ToolCall):
-            return await self._perform_while_connected(step, request)
-        return await self._server.perform(step)
+        return await self._perform(step, request, reply)
 
     async def _body(self, request: Request) -> bytes:
         body = bytearray()
@@ -126,19 +135,27 @@ class _Endpoint:
                 raise _Refused(413, f"A message has at most {self._max_body_bytes} bytes.")
         return bytes(body)
 
-    async def _perform_while_connected(self, step: Step, request: Request) -> Answer:
-        """A client of 2026-07-28 cancels a request by closing its connection. Raises ClientDisconnect then."""
-        performing = asyncio.create_task(self._server.perform(step))
-        leaving = asyncio.create_task(_disconnected(request))
+    async def _perform(self, step: Step, request: Request, reply: Reply) -> Answer:
+        """Do what a message asks for, and show that a stream lives meanwhile.
+
+        Raises ClientDisconnect where a client cancels by closing its connection (2026-07-28) and did.
+        """
+        notify = reply.notify if _accepts(request, _STREAM) else None
+        performing = asyncio.create_task(self._server.perform(step, notify))
+        leaving = asyncio.create_task(_disconnected(request)) if step.ends_with_connection else None
+        tasks = {task for task in (performing, leaving) if task is not None}
         try:
-            await asyncio.wait({performing, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if not performing.done():
-                raise ClientDisconnect
+            while not performing.done():
+                done, _ = await asyncio.wait(tasks, timeout=self._keep_alive, return_when=asyncio.FIRST_COMPLETED)
+                if leaving in done and performing not in done:
+                    raise ClientDisconnect
+                if not done:
+                    await reply.keep_alive()
             return performing.result()
         finally:
-            performing.cancel()
-            leaving.cancel()
-            await asyncio.gather(performing, leaving, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _disconnected(request: Request) -> None:
@@ -167,9 +184,13 @@ def _check_media_types(request: Request) -> None:
     # A browser may send the other content types to anybody without asking first.
     if media_types.essence(_header(request, "content-type") or "") != "application/json":
         raise _Refused(415, "The content type must be application/json.")
-    accepted = (_header(request, "accept") or "*/*").split(",")
-    if not any(media_types.covers(item, kind) for item in accepted for kind in _ANSWERS):
+    if not any(_accepts(request, kind) for kind in _ANSWERS):
         raise _Refused(406, "The answer is application/json.")
+
+
+def _accepts(request: Request, kind: str) -> bool:
+    accepted = (_header(request, "accept") or "*/*").split(",")
+    return any(media_types.covers(item, kind) for item in accepted)
 
 
 def _is_allowed(host: str, allowed: Collection[str] | None) -> bool:

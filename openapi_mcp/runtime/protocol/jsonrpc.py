@@ -72,6 +72,11 @@ def error(code: int, message: str, *, request_id: RequestId | None = None, data:
     return {"jsonrpc": "2.0"} | ({} if request_id is None else {"id": request_id}) | {"error": body}
 
 
+def notification(method: str, params: Mapping[str, Any]) -> JsonObject:
+    """A message that nobody answers."""
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a request gets an error for an answer: the members of a JSON-RPC error object."""

@@ -84,6 +84,7 @@ class Revision:
     implementation_fields: tuple[str, ...] = ("name", "version", "title")
     downgrades: Mapping[str, Callable[[JsonObject], JsonObject]] = field(default_factory=dict)
     batches: bool = False
+    progress_messages: bool = True
 
     def tool(self, tool: ToolDescription) -> JsonObject:
         """A tool as `tools/list` shows it."""
@@ -101,6 +102,10 @@ class Revision:
         if self.structured is not None and result.structured_content is not MISSING:
             wire["structuredContent"] = self.structured(result.structured_content, output_schema)
         return {**wire, "isError": result.is_error}
+
+    def progress_message(self, message: str) -> JsonObject:
+        """The member of a progress notification that people read, where this revision has one."""
+        return {"message": message} if self.progress_messages else {}
 
     def implementation(self, implementation: Implementation) -> JsonObject:
         """Who the server is, as far as this revision asks."""
@@ -123,6 +128,7 @@ HANDSHAKE: Final = _by_name(
         structured=None,
         implementation_fields=("name", "version"),
         downgrades={"audio": _audio_as_resource},
+        progress_messages=False,
     ),
     Revision(
         name="2025-03-26",

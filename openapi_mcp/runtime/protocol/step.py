@@ -35,18 +35,27 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """`tools/call`, to be done. `result_fields` is what the era adds to every result."""
+    """`tools/call`, to be done. `result_fields` is what the era adds to every result.
+
+    Whoever wants to hear of its progress gave a `progress_token` (basic/utilities/progress); without one, nobody does.
+    """
 
     request_id: jsonrpc.RequestId
     revision: Revision
     name: str
     arguments: Mapping[str, Any]
     result_fields: Mapping[str, Any] = field(default_factory=dict)
+    progress_token: jsonrpc.RequestId | None = None
 
     def reply(self, result: CallToolResult, output_schema: Schema | None = None) -> JsonObject:
         """The response with this result, of a tool whose (original) outputSchema is `output_schema`."""
         rendered = self.revision.call_result(result, output_schema)
         return jsonrpc.result(self.request_id, {**rendered, **self.result_fields})
+
+    def progress(self, count: int, message: str) -> JsonObject:
+        """The notification that the call has come so far: `count` grows each time, what it will be is not known."""
+        params = {"progressToken": self.progress_token, "progress": count}
+        return jsonrpc.notification("notifications/progress", params | self.revision.progress_message(message))
 
     def refuse(self, message: str) -> JsonObject:
         """The response when there is no such tool (-32602: server/tools, "Error Handling")."""
@@ -93,7 +102,14 @@ def read_call(
         name=name,
         arguments=arguments or {},
         result_fields=result_fields or {},
+        progress_token=_progress_token(params.get("_meta")),
     )
+
+
+def _progress_token(meta: Any) -> jsonrpc.RequestId | None:
+    """A string or an integer, like an id. Anything else could not be echoed, and nothing else depends on it."""
+    token: Any = meta.get("progressToken") if isinstance(meta, dict) else None
+    return token if jsonrpc.is_id(token) else None
 
 
 def read_list(

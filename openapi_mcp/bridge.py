@@ -62,6 +62,11 @@ class Bridge:
         name = "-".join(words(title)) or "openapi"
         return Implementation(name=name, version=self.document.api_version or "0", title=title)
 
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The tools as they are listed, in pages where one would be too large for clients."""
+        return Catalog(self.tools)
+
     def tool(self, name: str) -> Tool:
         """The tool of that name. Raises UnknownTool, which suggests the nearest."""
         tools = {tool.name: tool for tool in self.tools}
@@ -96,7 +101,7 @@ class Bridge:
         """An MCP server of these tools, not yet on any transport."""
         description = ServerDescription(implementation=self.implementation)
         return Server(
-            Catalog(self.tools),
+            self.catalog,
             description,
             self.config.upstream(),
             options=self.request_options(),

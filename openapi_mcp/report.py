@@ -81,6 +81,10 @@ def serving(bridge: Bridge, connection: Sequence[str]) -> str:
     rows = [("", f"{heading(bridge)}: {totals(bridge, bridge.problems)}"), ("calls go to", base_urls(bridge))]
     rows += [("credentials", line) for line in credentials(bridge)]
     rows += [("connect", line) for line in connection]
+    page, more = bridge.catalog.page()
+    if more:
+        hint = f"clients that never ask for a second page see {len(page):,} of the tools; --include narrows them"
+        rows.append(("pages", hint))
     if bridge.problems:
         rows.append(("problems", f"openapi-mcp inspect {bridge.config.source}"))
     return "\n".join(f"{label:>12}  {text}" if label else text for label, text in rows)

@@ -1,11 +1,12 @@
 # Every target makes what it needs: Python >= 3.11, git and make are enough to begin with.
 PYTHON ?= python3
 PYTEST_ARGS ?=
+NAMES ?=
 BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format corpus clean
+.PHONY: help demo test check format corpus prism clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +29,9 @@ test: $(READY) ## Run the tests (PYTEST_ARGS='-k styles' for some of them)
 corpus: $(READY) ## Run only the tests over the corpus of real documents, where it is present
 	@$(BIN)/python -m pytest -m corpus $(PYTEST_ARGS)
 
+prism: $(READY) ## Put requests for real documents before a referee, Stoplight Prism (NAMES='stripe box' for some)
+	@$(BIN)/python -m benchmarks.prism $(NAMES)
+
 check: $(READY) ## Lint, check the format, check the types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
@@ -38,4 +42,4 @@ format: $(READY) ## Put the code into the project's format
 	@$(BIN)/ruff format .
 
 clean: ## Remove everything that these targets made
-	@rm -rf .venv dist build node_modules tests/clients/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv dist build node_modules tests/clients/node_modules benchmarks/prism/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,157 @@
+"""Why the referee refuses what it refuses, where the cause is not ours: its own faults, and those of documents.
+
+An explanation is as narrow as it can be said, and was found by reading the document, the specification and Prism's
+source (version in prism/package.json); whatever no explanation covers counts as ours.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import unquote_plus
+
+from .driving import Refusal
+from .referee import Reason
+
+Whose = Literal["Prism's", "the document's"]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Whose fault a reason is, and which one; `documents` empty means any."""
+
+    whose: Whose
+    why: str
+    message: str
+    documents: tuple[str, ...] = ()
+    only_if: Callable[[Refusal, Reason], bool] = lambda _, __: True
+
+    def covers(self, document: str, refusal: Refusal, reason: Reason) -> bool:
+        """Whether this is why."""
+        named = not self.documents or document in self.documents
+        return named and re.search(self.message, str(reason)) is not None and self.only_if(refusal, reason)
+
+
+def explain(document: str, refusal: Refusal) -> tuple[Explanation, ...]:
+    """The explanations of all that was said against a call; none at all if anything of it has no explanation."""
+    found = [
+        next((item for item in EXPLANATIONS if item.covers(document, refusal, reason)), None)
+        for reason in refusal.reasons
+    ]
+    return tuple(dict.fromkeys(item for item in found if item)) if all(found) else ()
+
+
+def _text(refusal: Refusal) -> str:
+    """Query and body as text, decoded as forms are."""
+    if refusal.request is None:
+        return ""
+    query = unquote_plus(refusal.request.url.query.decode("ascii"))
+    return f"{query}&{unquote_plus(refusal.request.content.decode('utf-8', 'replace'))}"
+
+
+def _deep_name(reason: Reason) -> str:
+    return "".join(f"[{token}]" for token in reason.location[1:]).replace("[", "", 1).replace("]", "", 1)
+
+
+def _missing(reason: Reason) -> str:
+    return reason.message.rpartition("required property '")[2].rstrip("'")
+
+
+def _was_not_sent(refusal: Refusal, reason: Reason) -> bool:
+    return len(reason.location) > 1 and f"{_deep_name(reason)}[" not in _text(refusal)
+
+
+def _is_sent(refusal: Refusal, reason: Reason) -> bool:
+    return len(reason.location) > 1 and reason.location[1] in _text(refusal)
+
+
+def _is_multipart(refusal: Refusal, reason: Reason) -> bool:
+    kind = refusal.request.headers.get("content-type", "") if refusal.request else ""
+    return kind.startswith("multipart/") and _is_sent(refusal, reason)
+
+
+EXPLANATIONS: Final = (
+    Explanation(
+        "Prism's",
+        "of a deepObject that is not sent, or only in part, it makes objects without properties, and misses those",
+        r"must have required property",
+        only_if=_was_not_sent,
+    ),
+    Explanation(
+        "Prism's",
+        "it does not find the arrays and objects of a deepObject that its schema allows by `anyOf`",
+        r"must have required property",
+        only_if=lambda refusal, reason: f"{_deep_name(reason)}[{_missing(reason)}][" in _text(refusal),
+    ),
+    Explanation(
+        "Prism's",
+        "it wants the objects of an array in a deepObject form as JSON text, whatever style the document declares",
+        r"Cannot deserialize JSON object array in form data",
+    ),
+    Explanation(
+        "Prism's",
+        "of an array in a form whose document writes no `encoding`, it reads a single item as a string (by default "
+        "each item is a field of its own)",
+        r"body\.\w+: Request body property \w+ must be array",
+        only_if=_is_sent,
+    ),
+    Explanation(
+        "Prism's",
+        "it does not read parts of multipart/form-data as the JSON that they say they are (the default for objects)",
+        r"body\.\w+: Request body property \w+ must be object",
+        only_if=_is_multipart,
+    ),
+    Explanation(
+        "Prism's",
+        "`oneOf` integer or string: of the text `1` in a path it says that both fit",
+        r"path\.\w+: .* must match exactly one schema in oneOf",
+        ("github-rest",),
+    ),
+    Explanation(
+        "Prism's",
+        "it checks the header parameter `Accept`, whose definition is to be ignored (Parameter Object, `name`)",
+        r"header\.accept: .* must be equal to one of the allowed values",
+    ),
+    Explanation(
+        "Prism's",
+        "it drops form properties that the document does not declare, and then misses the one that is required",
+        r"body: Request body must have required property 'grant_type'",
+        ("box",),
+        only_if=lambda refusal, _: "grant_type=" in _text(refusal),
+    ),
+    Explanation(
+        "the document's",
+        "an array of objects in the query: `style: form` does not define how (Style Values)",
+        r"query\.\w+\.\d+: .* must be object",
+    ),
+    Explanation(
+        "the document's",
+        "its body parameters say no `consumes`; JSON is what is sent, and Prism takes silence for none",
+        r"INVALID_CONTENT_TYPE: No supported content types",
+        ("petstore-v2",),
+    ),
+    Explanation(
+        "the document's",
+        "its patterns are written between slashes, `/^…$/`: read to the letter, no string matches them",
+        r'must match pattern "/\^',
+        ("redocly-pets",),
+    ),
+    Explanation(
+        "the document's",
+        "it consumes application/octet-stream, and wants the header Content-type to be application/x-tar",
+        r"header\.content-type: .* application/x-tar",
+        ("docker-engine",),
+    ),
+    Explanation(
+        "the document's",
+        "the schema forbids the property that it requires",
+        r"body: Request body must .*'securitySchemeLevelMembers'",
+        ("jira",),
+    ),
+    Explanation(
+        "the document's",
+        "its multipart body is one binary string, so that the part has no name",
+        r"NOT_SENT: A multipart/form-data body must be an object",
+        ("jira",),
+    ),
+)

@@ -35,7 +35,10 @@ def flattened(schema: Schema, definition: Definition) -> Properties | None:
     if merged is None or not merged.properties:
         return None
     undeclared: dict[str, Schema] = {name: {} for name in merged.required if name not in merged.properties}
-    return replace(merged, properties=merged.properties | undeclared)
+    if merged.open:
+        return replace(merged, properties=merged.properties | undeclared)
+    # A closed object forbids what it requires without declaring it: nothing could ever satisfy both.
+    return replace(merged, required=tuple(name for name in merged.required if name not in undeclared))
 
 
 def _parts(schema: Schema, definition: Definition, seen: set[str], depth: int = 0) -> list[Properties] | None:

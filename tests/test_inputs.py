@@ -78,3 +78,10 @@ def test_no_union_and_no_reference_ever_stands_at_the_root(schema: Any) -> None:
     ).input_schema
     assert found["type"] == "object"
     assert not found.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "$ref"}
+
+
+def test_a_closed_body_does_not_ask_for_what_it_forbids() -> None:
+    asked = {"properties": {"a": STRING}, "required": ["a", "b"]}
+    for schema, required in ((asked, ["a", "b"]), (asked | {"additionalProperties": False}, ["a"])):
+        body = {"required": True, "content": {"application/json": {"schema": schema}}}
+        assert tool_of({"requestBody": body}, "/x").input_schema["required"] == required

@@ -291,7 +291,8 @@ def main() -> None:
 def reported(debug: bool) -> Iterator[None]:
     """Turn errors a user can cure into what, where and how to; anything else is a bug, and shows its traceback."""
     if debug:
-        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+        logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+        logging.getLogger("openapi_mcp").setLevel(logging.DEBUG)  # and not httpx, which logs queries and their keys
     try:
         yield
     except BridgeError as error:

@@ -6,6 +6,7 @@ import pty
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -133,6 +134,22 @@ def test_dry_run_prints_the_request_and_hides_the_credential() -> None:
     assert "x-api-key: ***" in shown.lower()
     assert "open-sesame" not in shown
     assert json.loads(shown.split("\n\n", 1)[1]) == {"name": "Otto", "tags": ["a"]}
+
+
+def test_debug_logs_each_request_without_its_credentials(petstore: str, tmp_path: Path) -> None:
+    operation = {"operationId": "look", "security": [{"key": []}], "responses": {"200": {"description": "ok"}}}
+    scheme = {"type": "apiKey", "in": "query", "name": "key"}
+    document = {
+        "openapi": "3.0.3",
+        "info": {"title": "Keys", "version": "1"},
+        "paths": {"/pets": {"get": operation}},
+        "components": {"securitySchemes": {"key": scheme}},
+    }
+    (tmp_path / "keys.json").write_text(json.dumps(document))
+    done = run("call", str(tmp_path / "keys.json"), "look", "--base-url", petstore, "--auth", "key=hunter2", "--debug")
+    assert "GET 127.0.0.1" in done.stderr
+    assert "/pets: 200" in done.stderr
+    assert "hunter2" not in done.stderr + done.stdout
 
 
 def test_dry_run_refuses_arguments_as_a_call_would() -> None:

@@ -115,6 +115,7 @@ class Upstream:
             response = await self._client.send(request, stream=True, follow_redirects=False)
         except (httpx.TransportError, OSError) as error:
             return error
+        logger.debug("%s %s%s: %d", request.method, _host(request), request.url.path, response.status_code)
         try:
             return await self._read(response, on_entry if response.is_success else None)
         finally:

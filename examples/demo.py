@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -49,6 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m examples.demo", description="The bridge at work.")
     parser.add_argument("--keep", action="store_true", help="leave the API and the bridge running")
     keep = parser.parse_args().keep
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that what was started is ended, however this ends
     with tempfile.TemporaryDirectory() as folder, ExitStack() as processes:
         database = Path(folder) / "pets.sqlite3"
         api = processes.enter_context(started("-m", "examples.petstore", "--database", str(database)))
@@ -92,13 +94,17 @@ def started(*arguments: str) -> Iterator[str]:
     port = free_port()
     environment = os.environ | {"PETSTORE_KEY": KEY, "SHOP_KEY": KEY}
     command = [sys.executable, *arguments, "--port", str(port)]
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
-    try:
-        wait_until_listening(process, port)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
+    with (
+        tempfile.TemporaryFile("w+") as said,
+        subprocess.Popen(command, cwd=ROOT, env=environment, stderr=said) as process,
+    ):
+        try:
+            if not listens(process, port):
+                said.seek(0)
+                sys.exit(f"{' '.join(command)} did not start:\n{said.read()}")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
 
 
 def free_port() -> int:
@@ -108,22 +114,20 @@ def free_port() -> int:
         return port
 
 
-def wait_until_listening(process: "subprocess.Popen[str]", port: int) -> None:
-    """Return once the port answers; end the demonstration if the process has ended instead."""
+def listens(process: "subprocess.Popen[bytes]", port: int) -> bool:
+    """Wait until the process answers on the port; False where it ends, or takes too long."""
     deadline = time.monotonic() + 30
     while process.poll() is None and time.monotonic() < deadline:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
+                return True
         time.sleep(0.05)
-    process.terminate()
-    said = process.stderr.read() if process.stderr else ""
-    sys.exit(f"{process.args!r} did not start:\n{said}")
+    return False
 
 
 def wait_for_interrupt() -> None:
     """Wait for Ctrl-C."""
-    print("Ctrl-C ends both.")
+    print("Ctrl-C ends both.", flush=True)
     try:
         while True:
             time.sleep(3600)

@@ -8,9 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from examples.petstore.api import create_app
 from tests.servers import running
+
+# No example fails for being slow: machines are, now and then. CI runs the same examples each time.
+settings.register_profile(
+    "unhurried", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("unhurried")
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"

@@ -28,7 +28,7 @@ from openapi_mcp.runtime.server import Server
 from openapi_mcp.runtime.types import CallToolResult, Implementation
 from openapi_mcp.runtime.upstream import Upstream
 from tests.conftest import SHARED
-from tests.runtime.echo import Echo, Recorded, echoing
+from tests.runtime.echo import NO_CONTENT, Echo, Recorded, answer, echoing
 
 TORTURE = SHARED / "torture"
 EXPECTED = TORTURE / "expected.json"
@@ -366,3 +366,30 @@ def test_every_call_is_driven() -> None:
         *CHECKS,
         *("url", "url_scheme", "clear_error_or_not_offered", "never_sent_to"),
     }
+
+
+@pytest.mark.parametrize("content_type", ["application/octet-stream", "image/png", "application/pdf"])
+def test_downloads_arrive_byte_for_byte(echo: Echo, content_type: str) -> None:
+    data = bytes(range(256))
+    call = {"document": "05-multipart.yaml", "operationId": "download", "args": {}}
+    echo.respond = lambda _: answer(data, f"Content-Type: {content_type}")
+    try:
+        [block] = send(the_tool(call), call, echo.url, Upstream()).content
+    finally:
+        echo.respond = lambda _: NO_CONTENT
+    assert base64.b64decode(block["data"] if block["type"] == "image" else block["resource"]["blob"]) == data
+
+
+def test_no_credential_shows_in_a_list_an_error_or_a_log(echo: Echo, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG", "openapi_mcp")
+    secrets = {name: f"hunter2-{number}" for number, name in enumerate(["bearer", "basic", "keyHeader", "keyQuery"])}
+    echo.respond = lambda _: answer(b"no", status="401 Unauthorized")
+    try:
+        for tool in compiled("12-security.yaml"):
+            assert "hunter2" not in json.dumps([tool.input_schema, tool.description])
+            call = {"document": "12-security.yaml", "args": {}, "credentials": secrets}
+            assert "hunter2" not in str(send(tool, call, echo.url, Upstream()).content)
+    finally:
+        echo.respond = lambda _: NO_CONTENT
+    assert "401" in caplog.text
+    assert "hunter2" not in caplog.text

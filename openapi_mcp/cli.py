@@ -180,7 +180,8 @@ def serve(
 
     with reported(debug):
         over_http = (transport or _transport(listening=(host, port, path) != (None, None, None))) is Transport.HTTP
-        _check_fits(spec, allow_files, over_http=over_http)
+        if spec == "-" and not over_http:
+            raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
         bridge = _opened(context)
         serving.end_on_signals()
         if over_http:
@@ -305,16 +306,11 @@ def reported(debug: bool) -> Iterator[None]:
         raise typer.Exit(error.exit_code) from None
 
 
-def _check_fits(spec: str, allow_files: list[Path] | None, *, over_http: bool) -> None:
-    if spec == "-" and not over_http:
-        raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
-    if allow_files and over_http:
-        raise UsageError("files by name are for clients on this machine", where="--allow-files", hint="use stdio")
-
-
 def _serve_over_http(bridge: "Bridge", host: str, port: int, path: str) -> None:
     from . import report, serving
 
+    if bridge.config.file_roots:
+        raise UsageError("files by name are for clients on this machine", where="--allow-files", hint="use stdio")
     with serving.listening(host, port) as listener:
         endpoint = "/" + path.strip("/")
         url = f"http://{serving.address(listener)}{endpoint}"

@@ -24,22 +24,24 @@ SHARED = ROOT.parent / "shared"
 CLIENTS = ROOT / "tests" / "clients"
 
 
-@pytest.fixture(scope="session")
-def torture() -> Path:
-    """The folder of hard documents with their expected requests."""
-    folder = SHARED / "torture"
+def beside_the_checkout(name: str) -> Path:
+    """A folder of documents that are too many to be part of the project; the test is skipped where it is absent."""
+    folder = SHARED / name
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there")
     return folder
+
+
+@pytest.fixture(scope="session")
+def torture() -> Path:
+    """The folder of hard documents with their expected requests."""
+    return beside_the_checkout("torture")
 
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """The folder of real documents."""
-    folder = SHARED / "corpus"
-    if not folder.is_dir():
-        pytest.skip(f"{folder} is not there")
-    return folder
+    return beside_the_checkout("corpus")
 
 
 @pytest.fixture(scope="session")

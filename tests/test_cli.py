@@ -111,6 +111,12 @@ def test_errors_say_what_where_and_what_to_do_without_a_traceback(arguments: lis
     assert done.stdout == ""
 
 
+def test_files_by_name_are_not_served_over_http_from_a_settings_file_either(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("allow-files = ['.']")
+    done = run("serve", DOCUMENT, "--port", "0", "--config", str(tmp_path / "settings.toml"), code=2)
+    assert "files by name" in done.stderr
+
+
 def test_call_prints_what_the_api_answered(petstore: str) -> None:
     arguments = ("status=sold", "status=reserved", "limit=1")
     shown = run("call", DOCUMENT, "listPets", "--base-url", petstore, *arguments).stdout

@@ -336,11 +336,16 @@ def _opened(context: typer.Context) -> "Bridge":
     from .config import OPTIONS, Config, read_settings
     from .progress import Progress
 
-    given = {name: value for name, value in context.params.items() if name in OPTIONS and value not in (None, False)}
+    given = {name: value for name, value in context.params.items() if name in OPTIONS and _is_given(value)}
     settings = context.params["config"]
     config = Config.from_options(context.params["spec"], (read_settings(settings) if settings else {}) | given)
     with Progress(f"reading {config.source}") as progress:
         return Bridge.open(config, progress)
+
+
+def _is_given(value: object) -> bool:
+    """Whether an option was used: one that was not is None, False or an empty list, while 0 says something."""
+    return value is not None and value is not False and value not in ([], ())
 
 
 def _validated(bridge: "Bridge") -> "tuple[Problem, ...]":

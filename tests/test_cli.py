@@ -117,6 +117,17 @@ def test_files_by_name_are_not_served_over_http_from_a_settings_file_either(tmp_
     assert "files by name" in done.stderr
 
 
+def test_what_the_command_line_leaves_out_comes_from_the_settings_file(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text(
+        "include = ['id:getPet']\nbase-url = 'http://127.0.0.1:1'\nretries = 5\n[auth]\nshopKey = 'x'\n"
+    )
+    shown = json.loads(run("inspect", DOCUMENT, "--json", "--no-validate", "--config", str(settings)).stdout)
+    assert [tool["name"] for tool in shown["tools"]] == ["getPet"]
+    done = run("call", DOCUMENT, "getPet", "petId=1", "--config", str(settings), "--retries", "0", "--debug", code=5)
+    assert "attempt" not in done.stderr, "0 is an answer, and the command line wins"
+
+
 def test_call_prints_what_the_api_answered(petstore: str) -> None:
     arguments = ("status=sold", "status=reserved", "limit=1")
     shown = run("call", DOCUMENT, "listPets", "--base-url", petstore, *arguments).stdout

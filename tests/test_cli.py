@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from openapi_mcp import cli
 from tests.conftest import ROOT
 
 ENVIRONMENT = os.environ | {"SHOP_KEY": "open-sesame", "COLUMNS": "200"}
@@ -119,13 +120,13 @@ def test_files_by_name_are_not_served_over_http_from_a_settings_file_either(tmp_
 
 def test_what_the_command_line_leaves_out_comes_from_the_settings_file(tmp_path: Path) -> None:
     settings = tmp_path / "settings.toml"
-    settings.write_text(
-        "include = ['id:getPet']\nbase-url = 'http://127.0.0.1:1'\nretries = 5\n[auth]\nshopKey = 'x'\n"
-    )
+    settings.write_text("include = ['id:getPet']")
     shown = json.loads(run("inspect", DOCUMENT, "--json", "--no-validate", "--config", str(settings)).stdout)
     assert [tool["name"] for tool in shown["tools"]] == ["getPet"]
-    done = run("call", DOCUMENT, "getPet", "petId=1", "--config", str(settings), "--retries", "0", "--debug", code=5)
-    assert "attempt" not in done.stderr, "0 is an answer, and the command line wins"
+
+
+def test_zero_is_an_answer_and_not_an_option_left_out() -> None:
+    assert [value for value in (0, 0.0, "", None, False, [], ()) if cli._is_given(value)] == [0, 0.0, ""]
 
 
 def test_call_prints_what_the_api_answered(petstore: str) -> None:

@@ -126,7 +126,8 @@ def test_what_the_command_line_leaves_out_comes_from_the_settings_file(tmp_path:
 
 
 def test_zero_is_an_answer_and_not_an_option_left_out() -> None:
-    assert [value for value in (0, 0.0, "", None, False, [], ()) if cli._is_given(value)] == [0, 0.0, ""]
+    values: list[object] = [0, 0.0, "", None, False, [], ()]
+    assert [value for value in values if cli._is_given(value)] == [0, 0.0, ""]
 
 
 def test_call_prints_what_the_api_answered(petstore: str) -> None:

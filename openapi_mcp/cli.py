@@ -83,6 +83,7 @@ def serve(
     request_timeout: options.RequestTimeout = None,
     spec_header: options.SpecHeader = None,
     allow_remote_refs: options.RemoteRefs = False,
+    no_cache: options.NoCache = False,
     config: options.Settings = None,
     debug: options.Debug = False,
 ) -> None:
@@ -126,6 +127,7 @@ def inspect(
     read_only: options.ReadOnly = False,
     spec_header: options.SpecHeader = None,
     allow_remote_refs: options.RemoteRefs = False,
+    no_cache: options.NoCache = False,
     config: options.Settings = None,
     debug: options.Debug = False,
 ) -> None:
@@ -137,7 +139,7 @@ def inspect(
     from . import report
 
     with reported(debug):
-        bridge = _opened(_opening(context))
+        bridge = _opened(_opening(context), with_document=validate and tool is None)
         if tool is not None:
             found = bridge.tool(tool)
             _print_json(report.tool_json(found)) if as_json else typer.echo("\n".join(report.tool_page(found)))
@@ -178,6 +180,7 @@ def call(
     allow_files: options.AllowFiles = None,
     spec_header: options.SpecHeader = None,
     allow_remote_refs: options.RemoteRefs = False,
+    no_cache: options.NoCache = False,
     config: options.Settings = None,
     debug: options.Debug = False,
 ) -> None:
@@ -200,6 +203,22 @@ def call(
             typer.echo(line)
         if result.is_error:
             raise CallFailed("the call failed", where=tool, hint="the API's answer is printed above")
+
+
+@app.command()
+def cache(action: options.CacheActionArgument = None, debug: options.Debug = False) -> None:
+    """Show where tools are kept between starts and how much that is, or clear it.
+
+    Tools are made once for a document, a version of this program and the options that they depend on; as long as
+    nothing of that changes, the next start takes them from here.
+    """
+    from .cache import Cache, folder
+
+    with reported(debug):
+        cache = Cache(folder())
+        held, done = (cache.clear(), "removed") if action else (cache.held(), "kept")
+        files = "file" if held.files == 1 else "files"
+        typer.echo(f"{cache.folder}: {held.files:,} {files} {done}, {held.size:,} bytes")
 
 
 def main() -> None:
@@ -249,12 +268,12 @@ def _opening(context: typer.Context) -> "Opening":
     return Opening(source, given, settings)
 
 
-def _opened(opening: "Opening") -> "Bridge":
+def _opened(opening: "Opening", *, with_document: bool = False) -> "Bridge":
     """The bridge that a command's options describe."""
     from .progress import Progress
 
     with Progress(f"reading {opening.source}") as progress:
-        return opening.bridge(progress)
+        return opening.bridge(progress, with_document=with_document)
 
 
 def _is_given(value: object) -> bool:

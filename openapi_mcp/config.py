@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from .base_urls import BaseUrlOptions
 from .errors import UsageError
 from .rate_limits import rate_limit
 from .runtime.errors import RequestError
@@ -18,6 +17,7 @@ from .runtime.retries import Retries
 from .runtime.server import MAX_RESULT_BYTES
 from .runtime.upstream import Upstream
 from .selection import Selection
+from .wanted import BaseUrlOptions, Wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,7 @@ class Config:
     rate_limit: str | None = None
     watch: bool = False
     watch_interval: float = 1.0
+    no_cache: bool = False
 
     @classmethod
     def from_options(cls, source: str, options: Mapping[str, Any]) -> Self:
@@ -73,6 +74,16 @@ class Config:
             file_roots=tuple(Path(text) for text in texts.get("allow_files", ())),
             **plain,
             **paths,
+        )
+
+    @property
+    def wanted(self) -> Wanted:
+        """What is wanted of the document: all that its tools depend on besides itself."""
+        return Wanted(
+            headers=self.spec_headers,
+            allow_remote_refs=self.allow_remote_refs,
+            selection=self.selection,
+            servers=self.servers,
         )
 
     def request_options(self, schemes: Iterable[SecurityScheme], environment: Mapping[str, str]) -> RequestOptions:
@@ -130,6 +141,7 @@ OPTIONS: Final[Mapping[str, type]] = {
     "rate_limit": str,
     "watch": bool,
     "watch_interval": float,
+    "no_cache": bool,
 }
 """What a settings file may hold, by the type of its value; a list of `name=value` may also be a table."""
 
@@ -146,6 +158,7 @@ _PLAIN: Final = frozenset(
         "rate_limit",
         "watch",
         "watch_interval",
+        "no_cache",
     }
 )
 _PATHS: Final = frozenset({"ca", "client_cert", "client_key"})

@@ -157,6 +157,18 @@ CheckContract = Annotated[
         help="Log where requests and answers differ from the document, and sum it up at the end; changes no call.",
     ),
 ]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Make the tools anew, and keep them for no later start.")]
+
+
+class CacheAction(StrEnum):
+    """What may be done with the cache."""
+
+    CLEAR = "clear"
+
+
+CacheActionArgument = Annotated[
+    CacheAction | None, typer.Argument(metavar="[clear]", help="clear: remove everything.", show_default=False)
+]
 Settings = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help='Options in a TOML file: base-url = "…"; the command line wins.'),

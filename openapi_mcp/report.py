@@ -195,8 +195,8 @@ def bridge_json(bridge: Bridge, problems: Sequence[Problem]) -> dict[str, Any]:
     return {
         "title": who.title,
         "version": who.version,
-        "source": bridge.document.uri,
-        "openapi": bridge.document.version,
+        "source": bridge.origin.uri,
+        "openapi": bridge.origin.version,
         "operations": bridge.compiled.operations,
         "excluded": bridge.compiled.excluded,
         "lost": sum(problem.operation is not None for problem in problems),

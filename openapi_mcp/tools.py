@@ -6,11 +6,12 @@ Problem that names it: `operations == len(tools) + lost + excluded`.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from . import prose
-from .base_urls import BaseUrlOptions, BaseUrls
+from .base_urls import BaseUrls
+from .compiled import Compiled
 from .document import Document
 from .errors import Problem, UsageError
 from .inputs import lay_out
@@ -25,6 +26,7 @@ from .runtime.models import Tool
 from .schemas import Schemas
 from .security import Alternatives, Security
 from .selection import READ_ONLY_METHODS, Selection
+from .wanted import BaseUrlOptions
 
 _PREFIX: Final = re.compile(r"[A-Za-z0-9_-]{0,32}")
 """Half of a name at most: the other half has to tell the tools apart."""
@@ -36,21 +38,6 @@ _CHANGING: Final[Mapping[str, Mapping[str, bool]]] = {
     "DELETE": {"destructiveHint": True, "idempotentHint": True},
 }
 """ToolAnnotations by method (RFC 9110 section 9.2); of a method that is not here, the worst is assumed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
-    """What a document became. `operations` counts all there are, `excluded` those that somebody asked to leave out."""
-
-    tools: tuple[Tool, ...]
-    problems: tuple[Problem, ...] = ()
-    operations: int = 0
-    excluded: int = 0
-
-    @property
-    def lost(self) -> int:
-        """How many operations are neither tools nor excluded: each has its Problem."""
-        return sum(problem.operation is not None for problem in self.problems)
 
 
 def build(

@@ -12,12 +12,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from openapi_mcp import loader, swagger2
+from openapi_mcp.compiled import Compiled
 from openapi_mcp.errors import DocumentError
 from openapi_mcp.outputs import BUDGET
 from openapi_mcp.runtime.models import Tool
 from openapi_mcp.runtime.types import Schema
 from openapi_mcp.schemas import referred
-from openapi_mcp.tools import Compiled, build
+from openapi_mcp.tools import build
 from tests.conftest import SHARED
 
 CORPUS = SHARED / "corpus"

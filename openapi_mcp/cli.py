@@ -12,6 +12,7 @@ import typer
 from . import __version__, options
 from .errors import BridgeError, CallFailed, UsageError
 from .options import Transport
+from .parsing import Command, Commands
 
 if TYPE_CHECKING:
     from .bridge import Bridge
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="openapi-mcp",
+    cls=Commands,
     help="Turn an OpenAPI document into MCP tools: every operation is a tool, a call is proxied to the REST API.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -41,7 +43,7 @@ def root(
         raise typer.Exit
 
 
-@app.command()
+@app.command(cls=Command)
 def serve(
     context: typer.Context,
     spec: options.Spec,
@@ -110,7 +112,7 @@ def serve(
             serving.over_stdio(opening, bridge)
 
 
-@app.command()
+@app.command(cls=Command)
 def inspect(
     context: typer.Context,
     spec: options.Spec,
@@ -151,7 +153,7 @@ def inspect(
             report.print_tools(bridge, problems)
 
 
-@app.command()
+@app.command(cls=Command)
 def call(
     context: typer.Context,
     spec: options.Spec,
@@ -205,7 +207,7 @@ def call(
             raise CallFailed("the call failed", where=tool, hint="the API's answer is printed above")
 
 
-@app.command()
+@app.command(cls=Command)
 def cache(action: options.CacheActionArgument = None, debug: options.Debug = False) -> None:
     """Show where tools are kept between starts and how much that is, or clear it.
 
@@ -223,6 +225,8 @@ def cache(action: options.CacheActionArgument = None, debug: options.Debug = Fal
 
 def main() -> None:
     """Run the command line."""
+    # httpx has a command line of its own, and with it imports rich and pygments: that is left out, as httpx provides for.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None is how a module is made unavailable
     app()
 
 

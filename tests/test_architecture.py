@@ -41,7 +41,7 @@ LAYERS: dict[Path, list[str]] = {
     ],
     PACKAGE: [
         "__init__ errors runtime",
-        "budget cache compiled progress",
+        "budget cache compiled parsing progress",
         "backtracking characters exchanges grammar keywords naming prose surrogates yaml_scalars",
         "decoding document fetch patterns selection stored versions written",
         "about identifiers sources wanted yaml_syntax",

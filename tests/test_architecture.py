@@ -21,7 +21,7 @@ LAYERS: dict[Path, list[str]] = {
         "__init__",
     ],
     RUNTIME: [
-        "__init__ types errors peers",
+        "__init__ types errors peers terminal",
         "jsontext xmltext media_types models protocol validation tls failures",
         "styles auth repairs explanations parts cutting conformance",
         "redirects retries streams progress listener counting replies sessions ledger",

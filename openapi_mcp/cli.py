@@ -225,7 +225,7 @@ def cache(action: options.CacheActionArgument = None, debug: options.Debug = Fal
 
 def main() -> None:
     """Run the command line."""
-    # httpx has a command line of its own, and with it imports rich and pygments: that is left out, as httpx provides for.
+    # httpx has a command line of its own, which imports rich and pygments; it provides for that not being there.
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None is how a module is made unavailable
     app()
 

@@ -11,47 +11,43 @@ from typing import Any, Final
 
 from typer.core import TyperCommand, TyperGroup
 
-Process = Callable[..., Any]
-
 _TEXTS: Final = (str, list[str])
+_PROCESS: Final = "process_value"
 
 
 class Command(TyperCommand):
     """A command of typer's."""
 
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
-        _hasten(self.params)
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options and arguments, also those that typer adds."""
+        return [_at_once(parameter) for parameter in super().get_params(ctx)]
 
 
 class Commands(TyperGroup):
     """A group of typer's, which has options too."""
 
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
-        _hasten(self.params)
+    def get_params(self, ctx: Any) -> list[Any]:
+        """As of Command."""
+        return [_at_once(parameter) for parameter in super().get_params(ctx)]
 
 
-def _hasten(parameters: Iterable[Any]) -> None:
-    for parameter in parameters:
-        parameter.process_value = _at_once(parameter)
+def _at_once(parameter: Any) -> Any:
+    """The same parameter, which makes its value of what was written by the shortest way."""
+    if _PROCESS not in vars(parameter):
+        setattr(parameter, _PROCESS, _process(parameter, parameter.process_value))
+    return parameter
 
 
-def _at_once(parameter: Any) -> Process:
-    """How a parameter makes a value of what was written."""
-    otherwise: Process = parameter.process_value
+def _process(parameter: Any, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     kind: Any = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)  # older versions have none
     members: Iterable[Any] = kind if isinstance(kind, EnumType) else ()
     choices = {str(choice): choice for choice in members}
 
-    def process(*arguments: Any, **keywords: Any) -> Any:
-        value = keywords["value"] if "value" in keywords else arguments[-1]
-        if value in (None, (), []) and not parameter.required:
-            return None
-        if value and kind in _TEXTS:
+    def process(ctx: Any, value: Any) -> Any:
+        if value is None or value is False or value in ((), []):
+            return otherwise(ctx, value) if parameter.required else value
+        if parameter.callback is None and kind in _TEXTS:
             return value
-        if isinstance(value, str) and value in choices:
-            return choices[value]
-        return otherwise(*arguments, **keywords)
+        return choices[value] if isinstance(value, str) and value in choices else otherwise(ctx, value)
 
     return process

@@ -107,7 +107,9 @@ def serve(
         bridge = _opened(opening)
         serving.end_on_signals()
         if over_http:
-            serving.over_http(opening, bridge, Endpoint.from_options(settings))
+            from . import listening
+
+            listening.over_http(opening, bridge, Endpoint.from_options(settings))
         else:
             serving.over_stdio(opening, bridge)
 

@@ -59,6 +59,7 @@ LAYERS: dict[Path, list[str]] = {
         "calling opening report watching",
         "reloading",
         "serving",
+        "listening",
         "cli",
         "__main__",
     ],

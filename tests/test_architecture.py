@@ -15,10 +15,10 @@ LAYERS: dict[Path, list[str]] = {
     PROTOCOL: ["jsonrpc headers", "revisions", "step", "handshake stateless", "__init__"],
     RUNTIME: [
         "__init__ types errors replies",
-        "jsontext xmltext media_types models protocol validation tls failures",
-        "styles auth repairs explanations parts cutting conformance redirects retries streams progress",
-        "elements",
-        "arguments answers content",
+        "jsontext xmltext media_types models protocol validation tls failures reading writing dialling proxies",
+        "styles auth repairs explanations parts cutting conformance redirects retries streams progress connection",
+        "elements exchange pool",
+        "arguments answers content transport",
         "forms multipart results headers addresses files",
         "bodies upstream catalog",
         "requests lines",
@@ -47,7 +47,7 @@ LAYERS: dict[Path, list[str]] = {
 }
 """Each folder's modules, lowest first; a module imports from lower layers only; a folder is a module of its parent."""
 
-THIRD_PARTIES = {PROTOCOL: set[str](), RUNTIME: {"httpx", "jsonschema", "referencing", "starlette"}}
+THIRD_PARTIES = {PROTOCOL: set[str](), RUNTIME: {"httptools", "httpx", "jsonschema", "referencing", "starlette"}}
 """What the runtime may import besides the standard library: a generated package depends on nothing more."""
 
 HEAVY = {"openapi_core", "openapi_spec_validator", "jsonschema_path", "prance", "jinja2", "yaml", "rich", "uvicorn"}

@@ -12,13 +12,15 @@ from typing import Final, TypeAlias
 _HEAD_START: Final = 0.25
 """Seconds between two attempts: the Connection Attempt Delay that RFC 8305 §5 recommends."""
 
-_Address: TypeAlias = tuple[int, int, int, str, tuple[str, int] | tuple[str, int, int, int]]
+_Address: TypeAlias = tuple[
+    socket.AddressFamily, socket.SocketKind, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
+]
 _Attempt: TypeAlias = asyncio.Task[socket.socket]
 
 
 async def dial(host: str, port: int) -> socket.socket:
     """A connected socket that does not wait for more to send. Raises OSError, several of them as a group's."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    found: Sequence[_Address] = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = _families_in_turn(found)
     return await (_connected(addresses[0]) if len(addresses) == 1 else _first(addresses))
 

@@ -1,11 +1,11 @@
 """One request and its answer on a connection: what is sent, what comes back meanwhile, and what becomes of both.
 
-However it ends — whole, broken, given up — the connection is let go exactly once: kept where nothing of this exchange is
+However it ends (whole, broken, given up), the connection is let go exactly once: kept where nothing of this exchange is
 left on it, else closed, so that the API sees that nobody listens. Specification: RFC 9112 §9.3 to §9.6.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Final, TypeAlias
 
@@ -115,11 +115,18 @@ class Exchange(httpx.AsyncByteStream):
         self._release(self._connection, self._sent and self._reader.complete and self._reader.reusable)
 
 
-async def _pieces(request: httpx.Request, framing: writing.Framing) -> AsyncIterator[memoryview]:
+async def _pieces(request: httpx.Request, framing: writing.Framing) -> AsyncGenerator[memoryview, None]:
     """The body as it is sent, in pieces of a bounded size."""
-    async for data in request.stream:
-        written = memoryview(framing.piece(data))
-        for start in range(0, len(written), _AT_ONCE):
-            yield written[start : start + _AT_ONCE]
+    if not isinstance(request.stream, httpx.AsyncByteStream):
+        raise TypeError("The body of the request cannot be read asynchronously.")
+    source = aiter(request.stream)
+    try:
+        async for data in source:
+            written = memoryview(framing.piece(data))
+            for start in range(0, len(written), _AT_ONCE):
+                yield written[start : start + _AT_ONCE]
+    finally:
+        if isinstance(source, AsyncGenerator):
+            await source.aclose()  # what it holds open is closed now, also where it was not read to its end
     if end := framing.end():
         yield memoryview(end)

@@ -48,7 +48,7 @@ class Pool:
             self._turns.release()
             raise
 
-    def release(self, connection: Connection, reusable: bool) -> None:  # noqa: FBT001  # the type of a callback
+    def release(self, connection: Connection, reusable: bool) -> None:
         """Give a connection back, to be kept or closed."""
         self._turns.release()
         if not reusable or self._last is not None or not connection.is_usable():
@@ -93,17 +93,17 @@ class Pool:
     async def _connect(self, origin: Origin, seconds: float | None) -> Connection:
         if len(self._open) >= self._most and self._idle:
             self._idle.pop(0).abort()
+        context = self._tls() if origin[0] == "https" else None
         try:
             async with asyncio.timeout(seconds):
-                return await self._connected(origin)
+                return await self._connected(origin, context)
         except TimeoutError as error:
             raise httpx.ConnectTimeout("no connection in time") from error
         except OSError as error:  # ssl.SSLError is one
             raise httpx.ConnectError(str(error)) from error
 
-    async def _connected(self, origin: Origin) -> Connection:
-        scheme, host, port = origin
-        context = self._tls() if scheme == "https" else None
+    async def _connected(self, origin: Origin, context: ssl.SSLContext | None) -> Connection:
+        _, host, port = origin
         name = None if context is None else host
         socket = await dial(host, port)
         try:
@@ -114,6 +114,8 @@ class Pool:
             socket.close()
             raise
         self._open.add(connection)
+        if self._last is not None:
+            connection.fail(httpx.ReadError("the transport is closed"))
         return connection
 
     def _lost(self, connection: Connection) -> None:

@@ -66,7 +66,7 @@ def _exceptions(entries: Iterator[str]) -> Iterator[_Exception]:
 def _is_address(entry: str) -> bool:
     """Whether it is an IP address; of a network (`10.0.0.0/8`) httpx takes its first address, and so is that one."""
     try:
-        ipaddress.ip_address(entry.split("/")[0])
+        ipaddress.ip_address(entry.partition("/")[0])
     except ValueError:
         return False
     return True

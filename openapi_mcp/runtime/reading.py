@@ -143,10 +143,10 @@ class Reader:
         """Where the body ends."""
         found = [(name, value) for field, value in self.headers if (name := field.lower()) in _FRAMING]
         codings = [value for name, value in found if name == b"transfer-encoding"]
+        if any(coding.lower() != b"chunked" for coding in codings):
+            raise ValueError("its Transfer-Encoding is not known")
         if self._bodiless or status in _NO_BODY:
             self._complete()
-        elif any(coding.lower() != b"chunked" for coding in codings):
-            raise ValueError("its Transfer-Encoding is not known")
         self._ended_by_close = not found
         self._doubtful = bool(codings) and len(found) > 1
 

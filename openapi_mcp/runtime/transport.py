@@ -1,6 +1,6 @@
-"""What carries requests to the API: an httpx transport on asyncio and httptools, for httpx's own pool costs more than
-all the rest of a call (`benchmarks/README.md`).
+"""What carries requests to the API: an httpx transport on asyncio and httptools.
 
+httpx's own pool would cost more than all the rest of a call (`benchmarks/README.md`).
 HTTP/1.1 straight to the host is carried here; proxies, HTTP/2 and tunnels by httpx's own transport. A kept connection
 that turns out to be dead is nobody's failure: what can be sent twice is sent again, once, on a fresh one.
 Specification: RFC 9112 §9.3.1, RFC 9110 §9.2.2.

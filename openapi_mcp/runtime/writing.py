@@ -1,6 +1,6 @@
-"""A request as the bytes of HTTP/1.1: pure, the same bytes that httpx's own transport sends; nothing breaks out of a line.
+"""A request as the bytes of HTTP/1.1, as httpx's own transport sends them; pure, and nothing breaks out of a line.
 
-Header fields are sent as they are, in their order and case, but Host comes first. Specification: RFC 9112 §3, §5 and §7,
+Header fields are sent as they are, in their order and case, but Host comes first. Specification: RFC 9112 §3, §5, §7;
 RFC 9110 §5.5.
 """
 
@@ -25,14 +25,14 @@ def head(request: httpx.Request) -> tuple[bytes, "Framing"]:
     framing = _NOTHING
     for name, value in request.headers.raw:
         field = name.lower()
-        lines.insert(1 if field == b"host" else len(lines), b"%b: %b\r\n" % (name, value))
         if field == b"transfer-encoding":
-            framing = _chunks(value)
+            value, framing = b"chunked", _chunks(value)  # noqa: PLW2901  # as httpx writes it
         elif field == b"content-length" and framing != _WITH_CHUNKS:
             framing = _length(value)
+        lines.insert(1 if field == b"host" else len(lines), b"%b: %b\r\n" % (name, value))
     lines.append(b"\r\n")
     text = b"".join(lines)
-    if _HEAD.fullmatch(text) is None:
+    if text.count(b"\n") != len(lines) or _HEAD.fullmatch(text) is None:
         raise httpx.LocalProtocolError("The method, the target or a header field holds what HTTP does not allow there.")
     return text, Framing(framing)
 

@@ -12,18 +12,18 @@ import httpx
 
 @dataclass(frozen=True, slots=True)
 class _Exception:
-    """An entry of NO_PROXY: with `domain` all hosts under it, too; an empty scheme or host is any."""
+    """An entry of NO_PROXY. An empty scheme or host is any; `under` is what names of hosts under it end with."""
 
     scheme: str
     host: str
     port: int | None
-    domain: bool
+    under: str | None
 
     def covers(self, url: httpx.URL) -> bool:
         return (
             self.scheme in {"", url.scheme}
             and self.port in {None, url.port}
-            and (self.host in {"", url.host} or (self.domain and url.host.endswith(f".{self.host}")))
+            and (self.host in {"", url.host} or (self.under is not None and url.host.endswith(self.under)))
         )
 
 
@@ -60,7 +60,7 @@ def _exceptions(entries: Iterator[str]) -> Iterator[_Exception]:
         except httpx.InvalidURL:
             continue  # it names no host that could be asked
         scheme, name = ("" if url.scheme == "all" else url.scheme), ("" if url.host == "*" else url.host)
-        yield _Exception(scheme, name, url.port, domain=not exact)
+        yield _Exception(scheme, name, url.port, under=None if exact else f".{name.removeprefix('.')}")
 
 
 def _is_address(entry: str) -> bool:

@@ -51,7 +51,9 @@ def limits(most: int | None = 100, expiry: float | None = 4.0) -> httpx.Limits:
     return httpx.Limits(max_connections=most, max_keepalive_connections=most, keepalive_expiry=expiry)
 
 
-async def send(used: Transport, url: str, method: str = "GET", times: dict[str, float] | None = None, **more: Any) -> Any:
+async def send(
+    used: Transport, url: str, method: str = "GET", times: dict[str, float] | None = None, **more: Any
+) -> Any:
     """The response, its body still to be read."""
     timeouts = TIMES | (times or {})
     return await used.handle_async_request(httpx.Request(method, url, extensions={"timeout": timeouts}, **more))
@@ -65,7 +67,9 @@ async def fetch(used: Transport, url: str, method: str = "GET", **more: Any) -> 
 class Server:
     """Serves connection number n (from 0) as `steps[n]` says, the last step for all further ones; counts them."""
 
-    def __init__(self, *steps: Callable[["Server", asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]) -> None:
+    def __init__(
+        self, *steps: Callable[["Server", asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+    ) -> None:
         self.connections = 0
         self.requests: list[bytes] = []
         self.gone = asyncio.Event()

@@ -102,7 +102,10 @@ def test_a_body_is_as_long_as_it_says(length: int) -> None:
     for content in (lambda: END, lambda: pieces(END)):
         with pytest.raises(httpx.LocalProtocolError):
             asyncio.run(
-                sent(ours, lambda url: httpx.Request("PUT", url, headers={"Content-Length": str(length)}, content=content()))  # noqa: B023
+                sent(
+                    ours,
+                    lambda url: httpx.Request("PUT", url, headers={"Content-Length": str(length)}, content=content()),
+                )  # noqa: B023
             )
 
 

@@ -1,13 +1,13 @@
 """Sending requests to the API behind the bridge: one pool of connections, bounded time, bounded answers.
 
-The only module between a request and its response that awaits. Proxies, and trusted certificates where none are given,
-are taken from the environment as httpx does (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`, …); cookies that the API sets
-are not kept, for the next call may be another user's. Errors name the host, never a path, a query or a credential.
+What decides here and `transport` carries. Requests go straight to it, for a client of httpx would do half a call's work
+and decide nothing: a user in the URL is sent as Basic credentials as it does, and cookies that the API sets are not
+kept, for the next call may be another user's. Proxies, and trusted certificates where none are given, are taken from
+the environment as httpx does (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`, …). Errors name the host, never a path, a query or a credential.
 Specification: RFC 9110 §15.4.
 """
 
 import asyncio
-import http.cookiejar
 import itertools
 import logging
 from dataclasses import asdict, dataclass
@@ -23,6 +23,7 @@ from .results import CUT_SHORT
 from .retries import Retries
 from .streams import EVENT_STREAM, Listener, OnEntry
 from .tls import tls_context
+from .transport import Transport
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -60,10 +61,10 @@ class Upstream:
         client_cert: Path | None = None,
         client_key: Path | None = None,
     ) -> None:
-        nothing_kept = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
         verify = tls_context(ca, client_cert, client_key)
-        self._client = httpx.AsyncClient(transport=transport, cookies=nothing_kept, verify=verify)
+        self._transport = transport or Transport(verify=verify)
         self._timeouts = Timeouts(connect_timeout, read_timeout, total_timeout)
+        self._limits = httpx.Timeout(read_timeout, connect=connect_timeout).as_dict()
         self._retries = retries
         self._max_bytes = max_bytes
 
@@ -81,7 +82,7 @@ class Upstream:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._transport.aclose()
 
     async def _follow(self, request: httpx.Request, limit: asyncio.Timeout, on_entry: OnEntry | None) -> httpx.Response:
         for _ in range(MAX_REDIRECTS + 1):
@@ -109,12 +110,12 @@ class Upstream:
         self, request: httpx.Request, on_entry: OnEntry | None
     ) -> httpx.Response | httpx.TransportError | OSError:
         """An answer, or why there was none. What goes wrong after an answer has begun is raised."""
-        limits = httpx.Timeout(self._timeouts.read, connect=self._timeouts.connect)
-        request.extensions = {**request.extensions, "timeout": limits.as_dict()}
+        request.extensions = {**request.extensions, "timeout": self._limits}
         try:
-            response = await self._client.send(request, stream=True, follow_redirects=False)
+            response = await self._transport.handle_async_request(_authorized(request))
         except (httpx.TransportError, OSError) as error:
             return error
+        response.request = request
         logger.debug("%s %s%s: %d", request.method, _host(request), request.url.path, response.status_code)
         try:
             return await self._read(response, on_entry if response.is_success else None)
@@ -164,6 +165,12 @@ def _lasts(limit: asyncio.Timeout, seconds: float) -> bool:
 
 def _shown(outcome: httpx.Response | Exception) -> str:
     return str(outcome.status_code) if isinstance(outcome, httpx.Response) else type(outcome).__name__
+
+
+def _authorized(request: httpx.Request) -> httpx.Request:
+    """The request with the user and password of its URL, where it has them."""
+    url = request.url
+    return next(httpx.BasicAuth(url.username, url.password).auth_flow(request)) if url.userinfo else request
 
 
 def _host(request: httpx.Request) -> str:

@@ -11,11 +11,11 @@ from typing import Final, TypeAlias
 
 import httpx
 
-from . import writing
-from .connection import Connection
-from .reading import Reader
+from .framing import Framing, request_head
+from .reader import Reader
+from .wire import Wire
 
-Release: TypeAlias = Callable[[Connection, bool], None]
+Release: TypeAlias = Callable[[Wire, bool], None]
 """Takes a connection back, and whether it can be used again."""
 
 _AT_ONCE: Final = 64 * 1024
@@ -25,11 +25,11 @@ _AT_ONCE: Final = 64 * 1024
 class Exchange(httpx.AsyncByteStream):
     """A request on its way, and as a stream its answer's body. `begun` says that something of the answer came."""
 
-    def __init__(self, connection: Connection, request: httpx.Request, release: Release) -> None:
+    def __init__(self, wire: Wire, request: httpx.Request, release: Release) -> None:
         timeouts = request.extensions.get("timeout", {})
         self._read_timeout: float | None = timeouts.get("read")
         self._write_timeout: float | None = timeouts.get("write")
-        self._connection = connection
+        self._wire = wire
         self._request = request
         self._release = release
         self._reader = Reader(request.method)
@@ -49,7 +49,7 @@ class Exchange(httpx.AsyncByteStream):
             while not reader.status:
                 # As long as there is something to send, nobody owes an answer.
                 uploading = self._uploading is not None and not self._uploading.done()
-                await self._connection.arrived(None if uploading else self._read_timeout)
+                await self._wire.arrived(None if uploading else self._read_timeout)
         except BaseException:
             self._end()
             raise
@@ -65,10 +65,10 @@ class Exchange(httpx.AsyncByteStream):
                 if self._reader.held:
                     taken = self._reader.take()
                     if not self._ended:
-                        self._connection.taken()
+                        self._wire.taken()
                     yield taken
                 else:
-                    await self._connection.arrived(self._read_timeout)
+                    await self._wire.arrived(self._read_timeout)
         finally:
             self._end()
 
@@ -77,33 +77,33 @@ class Exchange(httpx.AsyncByteStream):
         self._end()
 
     def _send(self) -> None:
-        head, framing = writing.head(self._request)
-        self._connection.begin(self._reader)
+        head, framing = request_head(self._request)
+        self._wire.begin(self._reader)
         stream = self._request.stream
         if isinstance(stream, httpx.ByteStream) and len(self._request.content) <= _AT_ONCE:
-            self._connection.write(head + framing.piece(self._request.content) + framing.end())
+            self._wire.write(head + framing.piece(self._request.content) + framing.end())
             self._sent = True
         else:
-            self._connection.write(head)
+            self._wire.write(head)
             self._uploading = asyncio.create_task(self._upload(framing))
-            self._uploading.add_done_callback(lambda _: self._connection.wake())
+            self._uploading.add_done_callback(lambda _: self._wire.wake())
 
-    async def _upload(self, framing: writing.Framing) -> None:
+    async def _upload(self, framing: Framing) -> None:
         """Send the body, as long as somebody wants it."""
         try:
             async with aclosing(_pieces(self._request, framing)) as pieces:
                 async for piece in pieces:
                     if self._is_unwanted():
                         return
-                    self._connection.write(piece)
-                    await self._connection.drained(self._write_timeout)
+                    self._wire.write(piece)
+                    await self._wire.drained(self._write_timeout)
             self._sent = True
         except Exception as error:  # noqa: BLE001  # of the stream: whoever waits for the answer hears of it
-            self._connection.fail(error)
+            self._wire.fail(error)
 
     def _is_unwanted(self) -> bool:
         """Whether the answer is there already and is no success, or there will be none."""
-        return self._reader.complete or self._reader.status >= 300 or self._connection.error is not None
+        return self._reader.complete or self._reader.status >= 300 or self._wire.error is not None
 
     def _end(self) -> None:
         if self._ended:
@@ -111,11 +111,11 @@ class Exchange(httpx.AsyncByteStream):
         self._ended = True
         if self._uploading is not None:
             self._uploading.cancel()
-        self._connection.end()
-        self._release(self._connection, self._sent and self._reader.complete and self._reader.reusable)
+        self._wire.end()
+        self._release(self._wire, self._sent and self._reader.complete and self._reader.reusable)
 
 
-async def _pieces(request: httpx.Request, framing: writing.Framing) -> AsyncGenerator[memoryview, None]:
+async def _pieces(request: httpx.Request, framing: Framing) -> AsyncGenerator[memoryview, None]:
     """The body as it is sent, in pieces of a bounded size."""
     if not isinstance(request.stream, httpx.AsyncByteStream):
         raise TypeError("The body of the request cannot be read asynchronously.")

@@ -12,8 +12,8 @@ from typing import Final
 
 import httpx
 
-from .connection import Connection, Origin
 from .dialling import dial
+from .wire import Origin, Wire
 
 LIMITS: Final = httpx.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=4.0)
 """As many connections as httpx has, all of them kept: else 64 calls at a time would connect anew again and again. Four
@@ -33,12 +33,12 @@ class Pool:
         self._most_idle = self._most if limits.max_keepalive_connections is None else limits.max_keepalive_connections
         self._expiry = limits.keepalive_expiry
         self._turns = asyncio.Semaphore(self._most)
-        self._open: set[Connection] = set()
-        self._idle: list[Connection] = []  # the one that waits longest is first
+        self._open: set[Wire] = set()
+        self._idle: list[Wire] = []  # the one that waits longest is first
         self._sweep: asyncio.TimerHandle | None = None
         self._last: asyncio.Event | None = None
 
-    async def acquire(self, origin: Origin, timeouts: Mapping[str, float | None], *, fresh: bool = False) -> Connection:
+    async def acquire(self, origin: Origin, timeouts: Mapping[str, float | None], *, fresh: bool = False) -> Wire:
         """A connection of one's own, `fresh` or kept; `release` it. Raises httpx.TransportError."""
         await self._turn(timeouts.get("pool"))
         try:
@@ -48,14 +48,14 @@ class Pool:
             self._turns.release()
             raise
 
-    def release(self, connection: Connection, reusable: bool) -> None:
+    def release(self, wire: Wire, reusable: bool) -> None:
         """Give a connection back, to be kept or closed."""
         self._turns.release()
-        if not reusable or self._last is not None or not connection.is_usable():
-            connection.abort()
+        if not reusable or self._last is not None or not wire.is_usable():
+            wire.abort()
             return
-        connection.idle_since = _now()
-        self._idle.append(connection)
+        wire.idle_since = _now()
+        self._idle.append(wire)
         if len(self._idle) > self._most_idle:
             self._idle.pop(0).abort()
         self._expect_sweep()
@@ -65,8 +65,8 @@ class Pool:
         self._last = asyncio.Event()
         if self._sweep is not None:
             self._sweep.cancel()
-        for connection in self._open:
-            connection.abort()
+        for wire in self._open:
+            wire.abort()
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WAIT if self._open else 0):
                 await self._last.wait()
@@ -81,16 +81,16 @@ class Pool:
         except TimeoutError as error:
             raise httpx.PoolTimeout("all connections are in use") from error
 
-    def _kept(self, origin: Origin) -> Connection | None:
+    def _kept(self, origin: Origin) -> Wire | None:
         for index in range(len(self._idle) - 1, -1, -1):
             if self._idle[index].origin == origin:
-                connection = self._idle.pop(index)
-                if connection.is_usable() and not self._is_old(connection):
-                    return connection
-                connection.abort()
+                wire = self._idle.pop(index)
+                if wire.is_usable() and not self._is_old(wire):
+                    return wire
+                wire.abort()
         return None
 
-    async def _connect(self, origin: Origin, seconds: float | None) -> Connection:
+    async def _connect(self, origin: Origin, seconds: float | None) -> Wire:
         if len(self._open) >= self._most and self._idle:
             self._idle.pop(0).abort()
         context = self._tls() if origin[0] == "https" else None
@@ -102,31 +102,31 @@ class Pool:
         except OSError as error:  # ssl.SSLError is one
             raise httpx.ConnectError(str(error)) from error
 
-    async def _connected(self, origin: Origin, context: ssl.SSLContext | None) -> Connection:
+    async def _connected(self, origin: Origin, context: ssl.SSLContext | None) -> Wire:
         _, host, port = origin
         name = None if context is None else host
         socket = await dial(host, port)
         try:
-            _, connection = await asyncio.get_running_loop().create_connection(
-                lambda: Connection(origin, self._lost), sock=socket, ssl=context, server_hostname=name
+            _, wire = await asyncio.get_running_loop().create_connection(
+                lambda: Wire(origin, self._lost), sock=socket, ssl=context, server_hostname=name
             )
         except BaseException:
             socket.close()
             raise
-        self._open.add(connection)
+        self._open.add(wire)
         if self._last is not None:
-            connection.fail(httpx.ReadError("the transport is closed"))
-        return connection
+            wire.fail(httpx.ReadError("the transport is closed"))
+        return wire
 
-    def _lost(self, connection: Connection) -> None:
-        self._open.discard(connection)
-        if connection in self._idle:
-            self._idle.remove(connection)
+    def _lost(self, wire: Wire) -> None:
+        self._open.discard(wire)
+        if wire in self._idle:
+            self._idle.remove(wire)
         if self._last is not None and not self._open:
             self._last.set()
 
-    def _is_old(self, connection: Connection) -> bool:
-        return self._expiry is not None and _now() - connection.idle_since >= self._expiry
+    def _is_old(self, wire: Wire) -> bool:
+        return self._expiry is not None and _now() - wire.idle_since >= self._expiry
 
     def _expect_sweep(self) -> None:
         if self._sweep is None and self._expiry is not None and self._idle:

@@ -13,11 +13,11 @@ from typing import Final
 
 import httpx
 
-from .connection import Origin
 from .exchange import Exchange
 from .pool import LIMITS, Pool
 from .proxies import Proxies
 from .retries import IDEMPOTENT
+from .wire import Origin
 
 _PORTS: Final = {"http": 80, "https": 443}
 _BEFORE_AN_ANSWER: Final = (httpx.ReadError, httpx.RemoteProtocolError)
@@ -72,8 +72,8 @@ class Transport(httpx.AsyncBaseTransport):
         return await exchange.answer()
 
     async def _exchange(self, request: httpx.Request, origin: Origin, *, fresh: bool) -> tuple[Exchange, bool]:
-        connection = await self._pool.acquire(origin, request.extensions.get("timeout", {}), fresh=fresh)
-        return Exchange(connection, request, self._pool.release), connection.used
+        wire = await self._pool.acquire(origin, request.extensions.get("timeout", {}), fresh=fresh)
+        return Exchange(wire, request, self._pool.release), wire.used
 
     def _is_ours(self, request: httpx.Request) -> bool:
         scheme = request.url.scheme

@@ -1,10 +1,13 @@
 """`proxies`: for every environment and URL the proxy that httpx itself would take."""
 
+import ssl
+
 import httpx
 import pytest
 
 from openapi_mcp.runtime.proxies import Proxies
 
+CONTEXT = ssl.create_default_context()
 VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy")
 ENVIRONMENTS: list[dict[str, str]] = [
     {},
@@ -50,7 +53,7 @@ def of_httpx(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, url: 
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(f"{name}_proxy", value)
-    client = httpx.AsyncClient(verify=False)
+    client = httpx.AsyncClient(verify=CONTEXT)
     chosen = client._transport_for_url(httpx.URL(url))
     if chosen is client._transport:
         return None

@@ -15,7 +15,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from openapi_mcp.runtime.stdio import Conversation
+from openapi_mcp.runtime.conversation import Conversation
 from tests.runtime.pets import PetApi, pet_server
 from tests.servers import running
 

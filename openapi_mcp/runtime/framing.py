@@ -19,7 +19,7 @@ _WITH_CHUNKS: Final = -1
 _NOTHING: Final = 0
 
 
-def head(request: httpx.Request) -> tuple[bytes, "Framing"]:
+def request_head(request: httpx.Request) -> tuple[bytes, "Framing"]:
     """Request line and header fields, and how the body is written. Raises httpx.LocalProtocolError."""
     lines = [b"%b %b HTTP/1.1\r\n" % (request.method.encode(), request.url.raw_path)]
     framing = _NOTHING

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, cast
 
 import httpx
 
-from .reading import Reader
+from .reader import Reader
 
 Origin: TypeAlias = tuple[str, str, int]
 """Scheme, host and port, to which a connection is made."""
@@ -20,10 +20,10 @@ _HELD: Final = 256 * 1024
 """How much of a body waits in memory for its reader before the API has to wait: one read of a fast connection."""
 
 
-class Connection(asyncio.Protocol):
+class Wire(asyncio.Protocol):
     """A connection, and the exchange under way on it if there is one. `used` says that there was one before."""
 
-    def __init__(self, origin: Origin, lost: Callable[["Connection"], None]) -> None:
+    def __init__(self, origin: Origin, lost: Callable[["Wire"], None]) -> None:
         self.origin = origin
         self.used = False
         self.idle_since = 0.0

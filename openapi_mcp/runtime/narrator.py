@@ -16,13 +16,13 @@ from .protocol import LogLevel, ToolCall, jsonrpc
 
 
 class Narrator(Listener):
-    """A listener for the client of one call."""
+    """A listener for the client of one call.
+
+    An answer that is no text is not spoken of while it comes if it has at most `max_binary_bytes`: so many are part of
+    the result, which after a notification might have no room for them.
+    """
 
     def __init__(self, call: ToolCall, notify: Notify, *, max_binary_bytes: int = 0) -> None:
-        """Bytes that are no text are not spoken of up to `max_binary_bytes`.
-
-        That many are part of the result, and after a notification it might have no room for them (see `server`).
-        """
         self.told = False
         self._call = call
         self._notify = notify

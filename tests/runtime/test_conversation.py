@@ -157,8 +157,8 @@ def test_several_subscriptions_are_told_apart_and_end_apart() -> None:
             assert (await wire.receive())["params"]["_meta"] == {SUBSCRIPTION: 1}
             wire.end()
             ends = [await wire.receive(), await wire.receive()]
-        assert (ends[0]["method"], ends[0]["params"]["requestId"]) == (CANCELLED, 1)
-        assert (ends[1]["id"], ends[1]["result"]["_meta"][SUBSCRIPTION]) == (1, 1)
+        assert (ends[0]["id"], ends[0]["result"]["_meta"][SUBSCRIPTION]) == (1, 1)
+        assert (ends[1]["method"], ends[1]["params"]["requestId"]) == (CANCELLED, 1)
         assert wire.rest() == []
 
     run(test)
@@ -175,7 +175,7 @@ def test_a_subscription_is_ended_by_its_reply_also_when_the_server_is_stopped() 
             await api.until(lambda: api.asked == 1)
             conversation.stop()
             said = [await wire.receive(), await wire.receive()]
-            assert [message.get("id", message.get("method")) for message in said] == [CANCELLED, 7]
+            assert [message.get("id", message.get("method")) for message in said] == [7, CANCELLED]
             await api.until(lambda: api.now == 0)
         assert wire.rest() == []
 

@@ -116,7 +116,7 @@ class Subscription:
         return self._notification(_LIST_CHANGED, {})
 
     def cancelled(self) -> JsonObject:
-        """Said before the reply on stdio alone, where no stream ends to show that this is over."""
+        """Said after the reply on stdio alone, where no stream ends to show that this is over."""
         return self._notification("notifications/cancelled", {"requestId": self.request_id})
 
     def reply(self) -> JsonObject:

@@ -23,7 +23,7 @@ from .listener import SILENT, Listener
 from .redirects import MAX_REDIRECTS, following
 from .results import CUT_SHORT
 from .retries import Retries
-from .streams import EVENT_STREAM, Entries
+from .streams import EVENT_STREAM, Entries, kind_of
 from .tls import tls_context
 from .transport import Transport
 
@@ -122,7 +122,8 @@ class Upstream:
         except (httpx.TransportError, OSError) as error:
             return error
         response.request = request
-        logger.debug("%s %s%s: %d", request.method, _host(request), request.url.path, response.status_code)
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("%s %s%s: %d", request.method, _host(request), request.url.path, response.status_code)
         try:
             await listener.answering(response)
             answer = await self._read(response, listener)
@@ -133,6 +134,11 @@ class Upstream:
 
     async def _read(self, response: httpx.Response, listener: Listener) -> httpx.Response:
         """The same response with its body in memory, decoded; its headers no longer say how it was transferred."""
+        if not listener.counts and self._is_simple(response):
+            if await response.aread():
+                del response.headers["content-length"]
+            response.extensions = {**response.extensions, CUT_SHORT: False}
+            return response
         body = bytearray()
         cut_short = not await self._fill(body, response, listener)
         transfer = _TRANSFER if body else frozenset[bytes]()
@@ -143,6 +149,14 @@ class Upstream:
             request=response.request,
             extensions={**response.extensions, CUT_SHORT: cut_short},
         )
+
+    def _is_simple(self, response: httpx.Response) -> bool:
+        """Whether a body can be read at once: it is within the limit, not compressed, and no stream of entries."""
+        told = {name.lower(): value for name, value in response.headers.raw}
+        length = told.get(b"content-length", b"")
+        is_small = length.isdigit() and len(length) <= _DIGITS and int(length) <= self._max_bytes
+        encoded = b"content-encoding" in told or b"transfer-encoding" in told
+        return is_small and not encoded and kind_of(told.get(b"content-type", b"").decode("latin-1")) is None
 
     async def _fill(self, body: bytearray, response: httpx.Response, listener: Listener) -> bool:
         """Read a body up to the limit; whether it ended before. An event stream may never: it has the read timeout."""
@@ -165,6 +179,7 @@ class Upstream:
         return True
 
 
+_DIGITS: Final = 18  # of a length that is a number which any machine has
 _TRANSFER: Final = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 
 

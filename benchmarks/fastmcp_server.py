@@ -1,6 +1,6 @@
 """FastMCP over the same document and the same API, in its own environment.
 
-    PYTHON fastmcp_server.py PORT API DOCUMENT
+PYTHON fastmcp_server.py PORT API DOCUMENT
 """
 
 import json

@@ -18,9 +18,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,11 +50,13 @@ class Measured:
     command: tuple[str, ...]
     eras: tuple[str, ...] = ("handshake",)
     path: str = "/mcp"
-    environment: Mapping[str, str] = field(default_factory=dict)
+    tool: str | None = None
+    streamed: bool = False
 
 
-def request(era: str, call: Mapping[str, Any]) -> dict[str, Any]:
+def request(one: Measured, era: str, call: Mapping[str, Any]) -> dict[str, Any]:
     """What the load generator sends, as it takes it (see `load`)."""
+    call = {**call, "name": one.tool or call["name"]}
 
     def message(method: str, params: Mapping[str, Any]) -> str:
         return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
@@ -65,6 +69,7 @@ def request(era: str, call: Mapping[str, Any]) -> dict[str, Any]:
         "headers": _JSON | {"MCP-Protocol-Version": "2025-06-18"},
         "first": [message("initialize", hello)],
         "body": message("tools/call", call),
+        "streamed": one.streamed,
     }
 
 
@@ -72,7 +77,19 @@ def servers(document: str, peers: argparse.Namespace) -> Iterator[Measured]:
     """All that can be measured here; says what is absent."""
     ours = (sys.executable, "-m", "benchmarks.measured")
     both = ("handshake", "stateless")
-    serve = (sys.executable, "-m", "openapi_mcp", "serve", document, "--transport", "http", "--port", "PORT", "--base-url", "API")
+    serve = (
+        sys.executable,
+        "-m",
+        "openapi_mcp",
+        "serve",
+        document,
+        "--transport",
+        "http",
+        "--port",
+        "PORT",
+        "--base-url",
+        "API",
+    )
     yield Measured("openapi-mcp serve", serve, both)
     yield Measured("bridge over httpx", (*ours, "bridge-httpx", "PORT", "API", document))
     yield Measured("bare, our transport", (*ours, "bare", "PORT", "API"))
@@ -93,7 +110,8 @@ def servers(document: str, peers: argparse.Namespace) -> Iterator[Measured]:
     program = Path(peers.ivo or "") / "@ivotoby/openapi-mcp-server/bin/mcp-server.js"
     if peers.ivo and program.is_file():
         options = ("--transport", "http", "--port", "PORT", "--api-base-url", "API", "--openapi-spec", "JSON")
-        yield Measured("ivo-toby", (peers.node, str(program), *options))
+        # It renames the tools, and its answers come on the stream of a session.
+        yield Measured("ivo-toby", (peers.node, str(program), *options), tool=peers.ivo_tool, streamed=True)
     else:
         print("absent: ivo-toby (npm install @ivotoby/openapi-mcp-server; --ivo NODE_MODULES)", file=sys.stderr)
 
@@ -161,6 +179,17 @@ Figures = dict[tuple[str, str, int], list[tuple[float, float]]]
 """By server, era and concurrency: of each round the calls per second and the processor time of one call."""
 
 
+def measure_once(pid: int, url: str, concurrency: int, seconds: float, said: Mapping[str, Any]) -> tuple[float, float]:
+    """Calls per second, and the processor time of one; no calls where they fail, which is said."""
+    before = cpu(pid)
+    try:
+        rate = load(url, concurrency, seconds, said)
+    except RuntimeError as error:
+        print(f"{url}, {concurrency} at a time: {error}", file=sys.stderr)
+        return 0.0, 0.0
+    return rate, (cpu(pid) - before) / (rate * seconds)
+
+
 def measure(options: argparse.Namespace, call: Mapping[str, Any]) -> Figures:
     """All servers, all rounds."""
     figures: Figures = {}
@@ -169,18 +198,18 @@ def measure(options: argparse.Namespace, call: Mapping[str, Any]) -> Figures:
         _, api = stack.enter_context(running(backend))
         document = stack.enter_context(as_json(options.document))
         places = {"API": api, "JSON": document}
-        up = []
+        up: list[tuple[Measured, Callable[[], AbstractContextManager[tuple[int, str]]]]] = []
         for one in servers(options.document, options):
-            command = tuple(places.get(part, part) for part in one.command)
-            up.append((one, *stack.enter_context(running(command))))
+            start = partial(running, tuple(places.get(part, part) for part in one.command))
+            # A server of one session only is started anew each time.
+            up.append((one, start if one.streamed else partial(nullcontext, stack.enter_context(start()))))
         for _ in range(options.rounds):
-            for one, pid, url in up:
-                for era in one.eras:
-                    for concurrency in options.concurrency:
-                        before, seconds = cpu(pid), options.seconds
-                        rate = load(url + one.path, concurrency, seconds, request(era, call))
-                        spent = (cpu(pid) - before) / (rate * seconds)
-                        figures.setdefault((one.name, era, concurrency), []).append((rate, spent))
+            for one, where in up:
+                for era, concurrency in product(one.eras, options.concurrency):
+                    with where() as (pid, url):
+                        said = request(one, era, call)
+                        figure = measure_once(pid, url + one.path, concurrency, options.seconds, said)
+                    figures.setdefault((one.name, era, concurrency), []).append(figure)
     return figures
 
 
@@ -198,9 +227,7 @@ def as_json(document: str) -> Iterator[str]:
 def show(figures: Figures, concurrency: list[int]) -> None:
     """A row for each server and era; ratios are to the reference at the same concurrency."""
     medians = {key: statistics.median(rate for rate, _ in rounds) for key, rounds in figures.items()}
-    print(
-        "| server | era |" + "".join(f" {c} |" for c in concurrency) + f" × {REFERENCE} at 16 | µs CPU a call at 16 |"
-    )
+    print("| server | era |" + "".join(f" {c} |" for c in concurrency) + f" of {REFERENCE} at 16 | µs CPU at 16 |")
     print("|---|---|" + "--:|" * (len(concurrency) + 2))
     for name, era in dict.fromkeys((name, era) for name, era, _ in figures):
         rates = "".join(f" {medians[name, era, c]:,.0f} |" for c in concurrency)
@@ -221,6 +248,7 @@ def main() -> None:
     parser.add_argument("--aiohttp", help="a Python with aiohttp, httpx-aiohttp, starlette, uvicorn and uvloop")
     parser.add_argument("--fastmcp", help="a Python with fastmcp")
     parser.add_argument("--ivo", help="a node_modules with @ivotoby/openapi-mcp-server")
+    parser.add_argument("--ivo-tool", default="get-pet", help="its name for the tool")
     parser.add_argument("--node", default="node")
     options = parser.parse_args()
     show(measure(options, options.call), options.concurrency)

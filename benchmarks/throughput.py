@@ -202,7 +202,7 @@ def measure(options: argparse.Namespace, call: Mapping[str, Any]) -> Figures:
         for one in servers(options.document, options):
             start = partial(running, tuple(places.get(part, part) for part in one.command))
             # A server of one session only is started anew each time.
-            up.append((one, start if one.streamed else partial(nullcontext, stack.enter_context(start()))))
+            up.append((one, start if one.streamed else _kept(stack.enter_context(start()))))
         for _ in range(options.rounds):
             for one, where in up:
                 for era, concurrency in product(one.eras, options.concurrency):
@@ -211,6 +211,10 @@ def measure(options: argparse.Namespace, call: Mapping[str, Any]) -> Figures:
                         figure = measure_once(pid, url + one.path, concurrency, options.seconds, said)
                     figures.setdefault((one.name, era, concurrency), []).append(figure)
     return figures
+
+
+def _kept(server: tuple[int, str]) -> Callable[[], AbstractContextManager[tuple[int, str]]]:
+    return lambda: nullcontext(server)
 
 
 @contextmanager

@@ -79,7 +79,7 @@ class Events(Lines):
                 yield data
 
 
-@lru_cache(256)
+@lru_cache(128)  # the same few types are asked about in every call
 def kind_of(content_type: str) -> type[Lines] | None:
     """How the entries of a body of this type are told apart; None where it has none."""
     if media_types.essence(content_type) == EVENT_STREAM:

@@ -19,7 +19,7 @@ Release: TypeAlias = Callable[[Wire, bool], None]
 """Takes a connection back, and whether it can be used again."""
 
 _AT_ONCE: Final = 64 * 1024
-"""Bytes that are written together: a body up to this size goes with its head, larger ones in such pieces."""
+"""Bytes that are written together, or read: a body up to this size goes with its head, larger ones in such pieces."""
 
 
 class Exchange(httpx.AsyncByteStream):
@@ -66,7 +66,8 @@ class Exchange(httpx.AsyncByteStream):
                     taken = self._reader.take()
                     if not self._ended:
                         self._wire.taken()
-                    yield taken
+                    for start in range(0, len(taken), _AT_ONCE):  # what unpacks a piece may make a thousand of it
+                        yield taken[start : start + _AT_ONCE]
                 else:
                     await self._wire.arrived(self._read_timeout)
         finally:

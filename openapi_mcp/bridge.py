@@ -67,6 +67,11 @@ class Bridge:
         return self.compiled.tools
 
     @property
+    def sizes(self) -> Mapping[str, int]:
+        """The bytes that each tool takes in the list, by its name."""
+        return dict(zip((tool.name for tool in self.tools), self.compiled.sizes, strict=True))
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the document, as far as loading it and making tools showed."""
         return self.origin.problems + self.compiled.problems
@@ -86,7 +91,7 @@ class Bridge:
     @cached_property
     def catalog(self) -> Catalog:
         """The tools as they are listed, in pages where one would be too large for clients."""
-        return Catalog(self.tools, page_size=self.config.page_size)
+        return Catalog(self.tools, page_size=self.config.page_size, sizes=self.sizes)
 
     def tool(self, name: str) -> Tool:
         """The tool of that name. Raises UnknownTool, which suggests the nearest."""

@@ -68,6 +68,9 @@ def serve(
     include: options.Include = None,
     exclude: options.Exclude = None,
     read_only: options.ReadOnly = False,
+    budget: options.Budget = None,
+    compact: options.Compact = False,
+    max_tools: options.MaxTools = None,
     page_size: options.PageSize = None,
     explicit_fields: options.ExplicitFields = False,
     check_contract: options.CheckContract = False,
@@ -129,6 +132,9 @@ def inspect(
     include: options.Include = None,
     exclude: options.Exclude = None,
     read_only: options.ReadOnly = False,
+    budget: options.Budget = None,
+    compact: options.Compact = False,
+    max_tools: options.MaxTools = None,
     spec_header: options.SpecHeader = None,
     allow_remote_refs: options.RemoteRefs = False,
     no_cache: options.NoCache = False,
@@ -143,7 +149,7 @@ def inspect(
     from . import report
 
     with reported(debug):
-        bridge = _opened(_opening(context), with_document=validate and tool is None)
+        bridge = _opened(_opening(context), with_document=tool is None)
         if tool is not None:
             found = bridge.tool(tool)
             _print_json(report.tool_json(found)) if as_json else typer.echo("\n".join(report.tool_page(found)))

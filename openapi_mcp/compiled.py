@@ -6,6 +6,7 @@ Values only, and nothing of the compile side: who reads them from a cache needs 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .economy import WHOLE, Room
 from .errors import Problem
 from .runtime.models import Tool
 from .runtime.types import Implementation
@@ -13,12 +14,17 @@ from .runtime.types import Implementation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """What a document became. `operations` counts all there are, `excluded` those that somebody asked to leave out."""
+    """What a document became. `operations` counts all there are, `excluded` those that somebody asked to leave out.
+
+    `room` is what each tool could say, and `sizes` what it takes: the bytes of its entry in the newest list.
+    """
 
     tools: tuple[Tool, ...]
     problems: tuple[Problem, ...] = ()
     operations: int = 0
     excluded: int = 0
+    room: Room = WHOLE
+    sizes: tuple[int, ...] = ()
 
     @property
     def lost(self) -> int:

@@ -4,8 +4,9 @@ It is the one door to the compile side: `Wanted` goes in, values come out that n
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from . import about, loader, swagger2, tools
+from . import about, budget, loader, swagger2, tools
 from .compiled import Compiled, Origin
 from .document import Document
 from .wanted import Wanted
@@ -21,7 +22,8 @@ def load(source: str, wanted: Wanted, progress: Callable[[str], None] = lambda _
 
 def compiled(document: Document, wanted: Wanted) -> Compiled:
     """The tools of a document. Raises UsageError where what is wanted cannot be."""
-    return tools.build(document, selection=wanted.selection, base_url=wanted.servers)
+    made = tools.build(document, selection=wanted.selection, base_url=wanted.servers, economy=wanted.economy)
+    return replace(made, sizes=tuple(map(budget.size, made.tools)))
 
 
 def origin(document: Document) -> Origin:

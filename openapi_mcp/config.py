@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
+from .economy import BUDGET, Economy
 from .errors import UsageError
 from .rate_limits import rate_limit
 from .runtime.errors import RequestError
@@ -48,6 +49,9 @@ class Config:
     watch: bool = False
     watch_interval: float = 1.0
     no_cache: bool = False
+    budget: int = BUDGET
+    compact: bool = False
+    max_tools: int | None = None
 
     @classmethod
     def from_options(cls, source: str, options: Mapping[str, Any]) -> Self:
@@ -84,6 +88,7 @@ class Config:
             allow_remote_refs=self.allow_remote_refs,
             selection=self.selection,
             servers=self.servers,
+            economy=Economy(budget=self.budget, compact=self.compact, max_tools=self.max_tools),
         )
 
     def request_options(self, schemes: Iterable[SecurityScheme], environment: Mapping[str, str]) -> RequestOptions:
@@ -142,6 +147,9 @@ OPTIONS: Final[Mapping[str, type]] = {
     "watch": bool,
     "watch_interval": float,
     "no_cache": bool,
+    "budget": int,
+    "compact": bool,
+    "max_tools": int,
 }
 """What a settings file may hold, by the type of its value; a list of `name=value` may also be a table."""
 
@@ -159,6 +167,9 @@ _PLAIN: Final = frozenset(
         "watch",
         "watch_interval",
         "no_cache",
+        "budget",
+        "compact",
+        "max_tools",
     }
 )
 _PATHS: Final = frozenset({"ca", "client_cert", "client_key"})

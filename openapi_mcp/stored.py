@@ -10,6 +10,7 @@ import pickle
 from typing import Any, Final
 
 from .compiled import Compiled, Origin
+from .economy import Room
 from .errors import Problem
 from .runtime import models
 from .runtime.types import Implementation
@@ -22,6 +23,7 @@ _CLASSES: Final = {
         Origin,
         Compiled,
         Problem,
+        Room,
         Implementation,
         models.Tool,
         models.Argument,

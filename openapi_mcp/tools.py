@@ -13,6 +13,7 @@ from . import prose
 from .base_urls import BaseUrls
 from .compiled import Compiled
 from .document import Document
+from .economy import WHOLE, Economy, Room
 from .errors import Problem, UsageError
 from .inputs import lay_out
 from .naming import ToolKey, tool_names, words
@@ -46,11 +47,13 @@ def build(
     selection: Selection | None = None,
     prefix: str = "",
     base_url: BaseUrlOptions | None = None,
+    economy: Economy | None = None,
 ) -> Compiled:
     """Make the tools of a document of OpenAPI 3.x.
 
-    `prefix` stands before every name. `base_url` chooses among the document's servers. Raises UsageError where the
-    options ask for what cannot be; whatever is wrong with the document is a Problem.
+    `prefix` stands before every name. `base_url` chooses among the document's servers, `economy` says how many
+    tools there may be and how much they may say (default: any number, and all). Raises UsageError where the options ask
+    for what cannot be; whatever is wrong with the document is a Problem.
     """
     if not _PREFIX.fullmatch(prefix):
         raise UsageError(
@@ -61,9 +64,12 @@ def build(
     resolver = Resolver(document)
     found, problems = operations(document, resolver)
     lost = len({problem.operation for problem in problems} - {None})
-    compiler = _Compiler(document, resolver, base_url or BaseUrlOptions())
-    wanted = [(operation, compiler.overrides(operation)) for operation in found]
-    wanted = [(each, said) for each, said in wanted if not said.hidden and (selection or Selection()).admits(each)]
+    reported: list[Problem] = []
+    offered = [(operation, overrides(operation, resolver, reported.append)) for operation in found]
+    wanted = [(each, said) for each, said in offered if not said.hidden and (selection or Selection()).admits(each)]
+    wanted = _first(wanted, economy.max_tools if economy else None)
+    room = economy.room(len(wanted)) if economy else WHOLE
+    compiler = _Compiler(document, resolver, base_url or BaseUrlOptions(), room, reported)
     names = tool_names([_key(operation, said) for operation, said in wanted], prefix)
     tools = [compiler.tool(name, *each) for name, each in zip(names, wanted, strict=True)]
     return Compiled(
@@ -71,7 +77,16 @@ def build(
         problems=tuple(dict.fromkeys([*problems, *compiler.all_problems()])),
         operations=len(found) + lost,
         excluded=len(found) - len(wanted),
+        room=room,
     )
+
+
+def _first(wanted: list[tuple[Operation, Overrides]], most: int | None) -> list[tuple[Operation, Overrides]]:
+    """At most so many, in the document's order; what is deprecated gives way first."""
+    if most is None or len(wanted) <= most:
+        return wanted
+    places = sorted(range(len(wanted)), key=lambda place: wanted[place][0].deprecated)
+    return [wanted[place] for place in sorted(places[:most])]
 
 
 def _key(operation: Operation, said: Overrides) -> ToolKey:
@@ -81,11 +96,19 @@ def _key(operation: Operation, said: Overrides) -> ToolKey:
 class _Compiler:
     """Makes the tools of one document; what they share is read once."""
 
-    def __init__(self, document: Document, resolver: Resolver, base_url: BaseUrlOptions) -> None:
-        self._problems: list[Problem] = []
+    def __init__(
+        self,
+        document: Document,
+        resolver: Resolver,
+        base_url: BaseUrlOptions,
+        room: Room,
+        problems: list[Problem],
+    ) -> None:
+        self._problems = problems
+        self._room = room
         self._resolver = resolver
-        self._schemas = Schemas(document, resolver)
-        self._responses = Responses(resolver)
+        self._schemas = Schemas(document, resolver, room.argument)
+        self._responses = Responses(resolver, room.output)
         self._security = Security(document, resolver)
         self._base_urls = BaseUrls(document, resolver, base_url)
 
@@ -96,10 +119,6 @@ class _Compiler:
         yield from self._responses.all_problems()
         yield from self._security.problems
         yield from self._base_urls.problems
-
-    def overrides(self, operation: Operation) -> Overrides:
-        """What the document's author decided about an operation."""
-        return overrides(operation, self._resolver, self._problems.append)
 
     def tool(self, name: str, operation: Operation, said: Overrides) -> Tool | None:
         """The tool of an operation; None, and a Problem, where a reference that it needs leads nowhere."""
@@ -119,7 +138,7 @@ class _Compiler:
         return Tool(
             name=name,
             title=_title(operation, said),
-            description=_description(operation, said),
+            description=_description(operation, said, self._room.description),
             input_schema=inputs.schema,
             output_schema=answer.output_schema,
             annotations=_annotations(operation.method) | dict(said.annotations),
@@ -158,7 +177,7 @@ def _title(operation: Operation, said: Overrides) -> str:
     )
 
 
-def _description(operation: Operation, said: Overrides) -> str:
+def _description(operation: Operation, said: Overrides, limit: int) -> str:
     """What a model is told; never empty."""
     given = prose.clean(said.description)
     if not given:
@@ -166,4 +185,4 @@ def _description(operation: Operation, said: Overrides) -> str:
         summary, description = parts
         given = description if description.startswith(summary) else "\n\n".join(part for part in parts if part)
     deprecated = "\n\nDeprecated." if operation.deprecated else ""
-    return prose.trimmed(given or operation.label, prose.DESCRIPTION_LIMIT - len(deprecated)) + deprecated
+    return prose.trimmed(given or operation.label, limit - len(deprecated)) + deprecated

@@ -7,6 +7,7 @@ are the same tools.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .economy import Economy
 from .selection import Selection
 
 
@@ -33,3 +34,4 @@ class Wanted:
     allow_remote_refs: bool = False
     selection: Selection = field(default_factory=Selection)
     servers: BaseUrlOptions = field(default_factory=BaseUrlOptions)
+    economy: Economy = field(default_factory=Economy)

@@ -42,8 +42,10 @@ LAYERS: dict[Path, list[str]] = {
     ],
     PACKAGE: [
         "__init__ errors runtime",
+        "prose",
+        "economy",
         "budget cache compiled parsing progress",
-        "backtracking characters exchanges grammar keywords naming prose surrogates yaml_scalars",
+        "backtracking characters exchanges grammar keywords naming surrogates yaml_scalars",
         "decoding document fetch patterns selection stored versions written",
         "about identifiers sources wanted yaml_syntax",
         "keeping resolver syntax",
@@ -57,7 +59,8 @@ LAYERS: dict[Path, list[str]] = {
         "compiling",
         "config endpoint options",
         "bridge",
-        "calling opening report watching",
+        "calling opening savings watching",
+        "report",
         "reloading",
         "serving",
         "listening",
@@ -89,6 +92,7 @@ HEAVY = {
 
 ON_DEMAND = {
     "cache": {"platformdirs"},
+    "savings": {"compiling"},
     "bridge": {"compiling", "validation", "contract", "drift", "document"},
 }
 """What else is imported where it is used: a start with kept tools needs nothing of what makes them."""

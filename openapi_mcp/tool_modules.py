@@ -313,7 +313,7 @@ def _models(value: Any) -> set[str]:
 
 def import_line(module: str, names: Iterable[str]) -> str:
     """`from module import names`, in the order that linters want: constants, classes, functions."""
-    ordered = sorted(names, key=lambda name: (not name.isupper(), not name[:1].isupper(), _natural(name)))
+    ordered = sorted(names, key=lambda name: (not name.isupper(), not name[:1].isupper(), _natural(name.lower())))
     if not ordered:
         return ""
     line = f"from {module} import {', '.join(ordered)}"

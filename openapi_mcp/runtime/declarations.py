@@ -94,8 +94,9 @@ PLACES: Final[Mapping[str, Place]] = {
 
 
 class Words(TypedDict, total=False):
-    """What a declaration may say. `name` is the function's where it is not said, `description` its docstring, and `title`
-    the first line of that.
+    """What a declaration may say.
+
+    Where it is not said, `name` is the function's, `description` its docstring, and `title` the first line of that.
 
     `open_body`: the body may have properties that are no inputs. `input_schema` replaces what the inputs' own schemas
     make. `operation_id` is the name where it is not said.

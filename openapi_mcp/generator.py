@@ -59,7 +59,7 @@ class _Writer:
         self._package = python_names.package(distribution)
         self._runtime = runtime
         self._templates = templates
-        constants = python_names.constants([scheme.name for scheme in bridge.security_schemes()])
+        constants = python_names.constants({scheme.name: (scheme.name,) for scheme in bridge.security_schemes()})
         schemes = {scheme: constants[scheme.name] for scheme in bridge.security_schemes()}
         base_url = Counter(tool.base_url for tool in bridge.tools).most_common(1)
         shared = Shared(

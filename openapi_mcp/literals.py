@@ -157,7 +157,11 @@ def width(text: str) -> int:
 
 def _split(text: str, indent: int) -> Iterator[str]:
     """A string that is too long, in parentheses as several; what cannot be cut stays as it is."""
-    parts = list(_parts(text.value, WIDTH - indent - INDENT)) if isinstance(text, Quoted) else []
+    room = WIDTH - indent - INDENT
+    value = text.value if isinstance(text, Quoted) else ""
+    parts = list(_parts(value, room))
+    if len(parts) == 1:  # it would fit there alone, where formatters have different opinions on parentheses
+        parts = list(_parts(value, min(room, width(text)) - 2))
     if len(parts) < 2:
         yield text
         return

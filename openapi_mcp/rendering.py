@@ -69,7 +69,7 @@ def _environment(folders: Sequence[Path], finalize: Callable[[Any], str]) -> "En
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"docstring": docstring_literals.summary, "string": _string, "spaced": _spaced}
+    environment.filters |= {"docstring": docstring_literals.summary, "string": _string, "blocks": _blocks}
     return environment
 
 
@@ -77,9 +77,20 @@ def _string(value: str) -> Source:
     return literal(str(value))
 
 
-def _spaced(declaration: Source) -> Source:
-    """A declaration with the empty lines that stand around classes, and not around aliases."""
-    return Source(f"\n\n{declaration}\n" if declaration.startswith("class ") else f"\n{declaration}")
+def _blocks(declarations: Sequence[Source]) -> Source:
+    """Declarations with the empty lines that formatters want: two around a class, one around what is longer than a line."""
+    text = ""
+    before = ""
+    for declaration in declarations:
+        if before:
+            text += "\n" * max(_distance(before), _distance(declaration))
+        text += declaration
+        before = declaration
+    return Source(text)
+
+
+def _distance(declaration: str) -> int:
+    return 3 if declaration.startswith("class ") else 2 if "\n" in declaration or ": " in declaration[:40] else 1
 
 
 def _python(value: Any) -> str:

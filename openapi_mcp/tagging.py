@@ -37,7 +37,7 @@ def tags(bridge: Bridge) -> list[Tag]:
 
 def _first_word(path: str) -> str:
     """The first segment of a path that is neither a parameter nor a version."""
-    for segment in path.split("/"):
+    for segment in path.partition("#")[0].split("/"):
         if segment and "{" not in segment and words(segment) and not _VERSION.fullmatch(segment.lower()):
             return segment
     return "root"

@@ -39,9 +39,7 @@ class ModuleSource:
     tag: str
     description: str
     imports: Source
-    constants: Sequence[Source]
-    inputs: Sequence[Source]
-    types: Sequence[Source]
+    declarations: Sequence[Source]
     toolbox: Source
     functions: Sequence[FunctionSource]
     schemas: Mapping[str, Any]
@@ -96,9 +94,7 @@ class ModuleWriter:
             tag=self._tag,
             description=self._description,
             imports=self._imports(),
-            constants=self._constants.declared,
-            inputs=self._constants.inputs,
-            types=self._types.declared,
+            declarations=[*self._constants.declared, *self._types.declared, *self._constants.inputs],
             toolbox=toolbox,
             functions=functions,
             schemas=self._constants.schemas,

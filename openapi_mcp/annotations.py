@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from .literals import WIDTH, Group, Source, layout, literal, node
-from .naming import words
+from .naming import shortened, unique, words
 from .runtime.types import Schema
 
 SIMPLE: Final[Mapping[str, str]] = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
@@ -32,6 +32,15 @@ MOST_CLASSES: Final = 60
 
 _SHORT: Final = 48
 """Columns of an enumeration that is written where it is used."""
+
+LONGEST: Final = 72
+"""Columns of an annotation, which stands in a line with the longest names of parameters."""
+
+LONGEST_MEMBER: Final = 50
+"""Characters of a property of an object that is worth a class."""
+
+LONGEST_NAME: Final = 44
+"""Characters of a class's name."""
 
 _OPEN: Final = "dict[str, Any]"
 _TYPES: Final = frozenset({*SIMPLE.values(), "list", "dict", "Any", "Literal", "NotRequired"})
@@ -59,7 +68,12 @@ class Types:
             self.used.add("Any")
             return Source("Any")
         kinds = [kind for kind in kinds if kind != "None"] + ["None"] * ("None" in kinds)
-        return Source(" | ".join(kinds))
+        return Source(" | ".join(kinds if sum(map(len, kinds)) <= LONGEST else [self._opened(kinds)]))
+
+    def _opened(self, kinds: Iterable[str]) -> str:
+        """A union that would not fit on a line, with less said."""
+        self.used.add("Any")
+        return _OPEN if all(kind.startswith("dict[") or kind[:1].isupper() for kind in kinds) else "Any"
 
     def _union(self, schema: Any, name: str, depth: int) -> Iterator[str]:
         """The types that a value may have, each once or more."""
@@ -91,7 +105,8 @@ class Types:
 
     def _object(self, schema: Schema, name: str, depth: int) -> str:
         properties = schema.get("properties", {})
-        if "allOf" in schema or not 0 < len(properties) <= MOST_MEMBERS:
+        legible = 0 < len(properties) <= MOST_MEMBERS and all(len(name) <= LONGEST_MEMBER for name in properties)
+        if "allOf" in schema or not legible:
             others = True if properties else schema.get("additionalProperties", True)
             inner = self.of(others, f"{name}Value", depth + 1)
             return f"dict[str, {inner}]"
@@ -167,10 +182,7 @@ class Types:
         return f'"{said.replace(FORWARD, "")}"' if FORWARD in said else said
 
     def _unique(self, name: str) -> str:
-        number, found = 1, name
-        while found in self._taken:
-            number += 1
-            found = f"{name}{number}"
+        found = unique(shortened(name, LONGEST_NAME), self._taken)
         self._taken.add(found)
         return found
 

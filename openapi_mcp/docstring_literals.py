@@ -20,7 +20,7 @@ _BREAK: Final = re.compile(r" (?=[^\W\d_])")
 
 def exact(description: str) -> Source | None:
     """A docstring that is read as this description, or None where there is none that reads well."""
-    lines = [line for paragraph in description.split("\n") for line in _wrapped(paragraph)]
+    lines = [line for paragraph in _escaped(description).split("\n") for line in _wrapped(paragraph)]
     if not all(line.isprintable() and line == line.rstrip() and width(line) <= _ROOM for line in lines):
         return None
     if not description or description[0] in ' "' or description[-1] in '"\\':
@@ -50,10 +50,14 @@ def _wrapped(line: str) -> list[str]:
     return [*found, current]
 
 
+def _escaped(text: str) -> str:
+    """As it stands between three quotes. What cannot be seen is not escaped, but refused."""
+    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+
+
 def _written(lines: list[str]) -> Source:
-    """The literal. A backslash or three quotes are escaped; what cannot be seen is not in a description."""
-    escaped = [line.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for line in lines]
-    if len(escaped) == 1:
-        return Source(f'"""{escaped[0]}"""')
-    indented = [" " * INDENT * bool(line) + line for line in escaped[1:]]
-    return Source("\n".join([f'"""{escaped[0]}', *indented, " " * INDENT + '"""']))
+    """The literal of lines that are escaped."""
+    if len(lines) == 1:
+        return Source(f'"""{lines[0]}"""')
+    indented = [" " * INDENT * bool(line) + line for line in lines[1:]]
+    return Source("\n".join([f'"""{lines[0]}', *indented, " " * INDENT + '"""']))

@@ -95,7 +95,7 @@ class _Writer:
             if module.schemas or not name.endswith(".json"):
                 calls, uncalled = sample_calls(function.tool for function in module.functions)
                 tests = [(call.tool, call.arguments, call.method, call.target) for call in calls]
-                values = {"module": module, "calls": _calls(tests), "uncalled": uncalled}
+                values = {"module": module, "calls": _calls(tests), "uncalled": _uncalled(uncalled)}
                 path = self._path(name)
                 yield (
                     path.with_name(path.name.replace("tag", module.name)),
@@ -127,6 +127,10 @@ def _in_order(bridge: Bridge, modules: list[ModuleSource]) -> list[dict[str, Sou
 def _calls(tests: list[tuple[str, dict[str, Any], str, str]]) -> Source:
     head = "CALLS: list[tuple[str, dict[str, Any], str, str]] = "
     return layout(node(tests), before=len(head))
+
+
+def _uncalled(names: list[str]) -> Source:
+    return layout(node(names), before=len("UNCALLED = ")) if names else Source("")
 
 
 def vendored(folder: PurePosixPath) -> Iterator[tuple[PurePosixPath, bytes]]:

@@ -156,13 +156,11 @@ def width(text: str) -> int:
 
 
 def _split(text: str, indent: int) -> Iterator[str]:
-    """A string that is too long, in parentheses as several; what cannot be cut stays as it is."""
+    """A string that is too long: in parentheses, and as several if need be; what cannot be cut stays as it is."""
     room = WIDTH - indent - INDENT
     value = text.value if isinstance(text, Quoted) else ""
     parts = list(_parts(value, room))
-    if len(parts) == 1:  # it would fit there alone, where formatters have different opinions on parentheses
-        parts = list(_parts(value, min(room, width(text)) - 2))
-    if len(parts) < 2:
+    if not value or any(width(part) > room for part in parts):
         yield text
         return
     yield "(\n"
@@ -174,8 +172,8 @@ def _split(text: str, indent: int) -> Iterator[str]:
 def _parts(text: str, room: int) -> Iterator[str]:
     """A text as literals of a line each, cut after spaces where there are any."""
     line = ""
-    for word in _words(text, room - 2):
-        if line and _quoted_width(line) + _quoted_width(word) > room - 2:
+    for word in _words(text, room):
+        if line and width(quoted(line + word)) > room:
             yield quoted(line)
             line = ""
         line += word
@@ -186,17 +184,12 @@ def _words(text: str, room: int) -> Iterator[str]:
     """Words with the spaces after them, the longest in pieces that fit on a line."""
     for word in re.findall(r"[^ ]* +|[^ ]+", text):
         piece = ""
-        for character in word if _quoted_width(word) > room else ():
-            if _quoted_width(piece + character) > room:
+        for character in word if width(quoted(word)) > room else ():
+            if width(quoted(piece + character)) > room:
                 yield piece
                 piece = ""
             piece += character
         yield piece or word
-
-
-def _quoted_width(text: str) -> int:
-    """Columns of a text in a literal, at most: any quote may have to be escaped."""
-    return width(repr(text)) + text.count("'") + text.count('"') - 2
 
 
 def lines(pieces: Iterable[str]) -> Source:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from . import declaring, python_names
 from .literals import Group, Source, layout, literal, node
+from .naming import shortened, unique
 from .runtime.declarations import Input
 from .runtime.models import Tool
 from .runtime.types import Schema
@@ -19,6 +20,9 @@ READABLE: Final = 400
 
 READABLE_DEFINITIONS: Final = 2000
 """Bytes of a module's definitions together."""
+
+LONGEST_KEY: Final = 64
+"""Characters of a schema's name in the JSON."""
 
 WORTH_A_NAME: Final = 60
 """Bytes of a shared input. A shorter one is as easily read again."""
@@ -86,6 +90,7 @@ class Constants:
         return self._aside("$defs", dict(definitions))
 
     def _aside(self, name: str, schema: Any) -> Source:
+        name = unique(shortened(name, LONGEST_KEY), self.schemas)
         self.schemas[name] = schema
         return Source(f"SCHEMAS[{literal(name)}]")
 

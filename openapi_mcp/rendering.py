@@ -78,8 +78,8 @@ def _string(value: str) -> Source:
 
 
 def _blocks(declarations: Sequence[Source]) -> Source:
-    """Declarations with the empty lines that formatters want: two around a class, one around what is longer than a line."""
-    text = ""
+    """Declarations with the empty lines that formatters want: two around a class, one around what takes more lines."""
+    text = "\n" if declarations and declarations[0].startswith("class ") else ""
     before = ""
     for declaration in declarations:
         if before:

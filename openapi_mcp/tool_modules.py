@@ -89,6 +89,7 @@ class ModuleWriter:
             self._runtime.add("Schema")
         if self._constants.schemas:
             self._runtime.add("read_schemas")
+            self._constants.declared.insert(0, Source("SCHEMAS = read_schemas(__file__)"))
         return ModuleSource(
             name=self._name,
             tag=self._tag,

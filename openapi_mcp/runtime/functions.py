@@ -11,6 +11,7 @@ import keyword
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeAlias, TypeVar
 
 import httpx
@@ -34,14 +35,14 @@ OTHERS: Final = "others"
 class Api:
     """The API behind the server, as one call of a tool reaches it.
 
-    `result` and `response` make the request of a tool from its arguments; `given` are those of the call, `tool` its
-    tool.
+    `result` and `response` (and what is known of it) make the request of a tool from its arguments; `given` are those
+    of the call, `tool` is its tool.
     """
 
     tool: Tool
     given: Mapping[str, Any] = field(repr=False)
     result: Callable[[Tool, Mapping[str, Any]], Awaitable[CallToolResult]] = field(repr=False)
-    response: Callable[[Tool, Mapping[str, Any]], Awaitable[httpx.Response]] = field(repr=False)
+    response: Callable[[Tool, Mapping[str, Any]], Awaitable[tuple[httpx.Response, Any]]] = field(repr=False)
 
     async def call(self, function: "ToolFunction[P, Any]", /, *args: P.args, **kwargs: P.kwargs) -> CallToolResult:
         """Make the request of a function's tool; its answer as clients get it, whatever its status.
@@ -52,7 +53,8 @@ class Api:
 
     async def send(self, function: "ToolFunction[P, Any]", /, *args: P.args, **kwargs: P.kwargs) -> httpx.Response:
         """The same, with the answer as it came: `response.json()`, `response.status_code`."""
-        return await self.response(function.tool, self._arguments(function, args, kwargs))
+        response, _ = await self.response(function.tool, self._arguments(function, args, kwargs))
+        return response
 
     def _arguments(
         self, function: "ToolFunction[Any, Any]", args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -109,6 +111,12 @@ class ToolFunction(Generic[P, R]):
     @property
     def _others(self) -> str:
         return OTHERS
+
+
+Functions: TypeAlias = Mapping[str, ToolFunction[Any, Any]]
+"""The functions behind tools, by the names of the tools."""
+
+NO_FUNCTIONS: Final[Functions] = MappingProxyType({})
 
 
 def _same(one: Any, other: Any) -> bool:

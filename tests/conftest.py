@@ -19,6 +19,9 @@ settings.register_profile(
 )
 settings.load_profile("unhurried")
 
+collect_ignore_glob = ["golden/*"]
+"""Generated packages have tests of their own, which run where they are installed."""
+
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 CLIENTS = ROOT / "tests" / "clients"

@@ -22,6 +22,9 @@ if cases := os.environ.get("FUZZ"):  # how many, for those who have the time (ma
     settings.register_profile("long", settings(), max_examples=int(cases))
     settings.load_profile("long")
 
+collect_ignore_glob = ["golden/*"]
+"""Generated packages have tests of their own, which run where they are installed."""
+
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 CLIENTS = ROOT / "tests" / "clients"

@@ -28,9 +28,10 @@ LAYERS: dict[Path, list[str]] = {
     PACKAGE: [
         "__init__ errors runtime",
         "budget progress backtracking characters exchanges grammar keywords naming prose surrogates yaml_scalars",
-        "decoding document fetch patterns versions written",
-        "identifiers sources yaml_syntax",
-        "resolver syntax",
+        "folder formats merging",
+        "decoding document fetch lock patterns versions written",
+        "archive fates identifiers sources yaml_syntax",
+        "regeneration resolver syntax",
         "bundle operations schema_parts swagger2_schemas",
         "loader swagger2_parameters base_urls idioms overrides parameters security selection shapes xml_nodes",
         "swagger2 conversion encodings excerpts outputs validation",

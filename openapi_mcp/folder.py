@@ -84,8 +84,9 @@ class Folder:
         place.with_name(place.name + PART).unlink(missing_ok=True)
 
     def empty(self) -> bool:
-        """Whether there is nothing in it but git's own folder."""
-        return not self.path.exists() or all(entry.name == ".git" for entry in self.path.iterdir())
+        """Whether there is nothing in it but git's own folder, or what an interrupted `write` left."""
+        entries = self.path.iterdir() if self.path.exists() else ()
+        return all(entry.name == ".git" or entry.name.endswith(PART) for entry in entries)
 
     def walk(self, left_out: Callable[[PurePosixPath], bool]) -> Iterator[PurePosixPath]:
         """Every file in it, without what is left out, in no order."""

@@ -6,7 +6,7 @@ the same lines both stay, marked as git marks a conflict; where a file holds no 
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Final, Literal
 
 from .formats import defects, independent, markable
 from .lock import Entry, digest
@@ -14,6 +14,10 @@ from .merging import BESIDE, Merged, merge
 
 Kind = Literal["written", "updated", "merged", "conflict", "kept", "unchanged", "deleted", "removed", "left"]
 """In the words of `regeneration.Outcome`."""
+
+
+SHOWN: Final = 5
+"""Conflicts of a file that are listed; an editor finds the rest by their marks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +62,7 @@ def _merged(path: PurePosixPath, base: Entry, yours: bytes, generated: bytes) ->
     result = _merge(path, original, mine, theirs)
     text = "\n".join(result.lines)
     if result.conflicts and markable(path):
-        note = "both sides changed line " + ", ".join(map(str, result.conflicts))
-        return Fate(kind="conflict", content=_ended_like(yours, text.encode()), note=note)
+        return Fate(kind="conflict", content=_ended_like(yours, text.encode()), note=_places(result.conflicts))
     if result.conflicts:
         return _beside(path, "both sides changed the same lines", generated)
     broken = defects(path, text) - defects(path, mine)
@@ -76,6 +79,13 @@ def _merge(path: PurePosixPath, base: str, yours: str, generated: str) -> Merged
         if both.conflicts or not defects(path, "\n".join(both.lines)):
             return both
     return merge(*texts)
+
+
+def _places(lines: tuple[int, ...]) -> str:
+    """Where to look: the first lines, and how many more there are."""
+    shown = ", ".join(map(str, lines[:SHOWN]))
+    more = f" and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
+    return f"both sides changed line {shown}{more}"
 
 
 def _beside(path: PurePosixPath, why: str, generated: bytes) -> Fate:

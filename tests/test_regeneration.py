@@ -1,6 +1,7 @@
 """Generating again keeps what the owner did, renews the rest, marks what it cannot decide; interrupted, it goes on."""
 
 import base64
+import contextlib
 import json
 import zlib
 from collections import Counter
@@ -129,6 +130,14 @@ def test_both_sides_changed_one_line(tmp_path: Path) -> None:
         '    """Add a cat"""',
         MARKERS[2],
     ]
+
+
+def test_of_many_conflicts_the_first_are_listed(tmp_path: Path) -> None:
+    tools = {f"tool_{n}": "Text" for n in range(7)}
+    regenerate(package(pet=tools), tmp_path)
+    (tmp_path / PET).write_text((tmp_path / PET).read_text().replace("Text", "My text"))
+    [conflict] = [o for o in regenerate(package(pet=dict.fromkeys(tools, "New")), tmp_path) if o.kind == "conflict"]
+    assert conflict.note == "both sides changed line 8, 18, 28, 38, 48 and 2 more"
 
 
 def test_conflicts_have_to_be_resolved_first(tmp_path: Path) -> None:
@@ -528,6 +537,29 @@ def test_a_first_generation_may_be_interrupted_too(tmp_path: Path) -> None:
         regenerate(VERSION_2, folder)
         assert tree(folder) == VERSION_2
     assert steps > 10
+
+
+def test_what_an_interrupted_generation_put_beside_is_not_forgotten(tmp_path: Path) -> None:
+    """The conflicts of the first run are those of the second, or have still to be resolved: never taken for settled."""
+    expected: Files = {}
+    for steps in [1000, *range(200)]:
+        folder = tmp_path / str(steps)
+        owned(folder)
+        (folder / "README.md").unlink()
+        (folder / "petstore_mcp/logo.png").write_bytes(b"mine\0")
+        whole = False
+        with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Interrupted):
+            interrupt(patch, steps)
+            regenerate(VERSION_2, folder)
+            whole = True
+        expected = expected or tree(folder)
+        with contextlib.suppress(UnresolvedConflicts):
+            regenerate(VERSION_2, folder)
+        assert tree(folder) == expected
+        if whole and steps < 1000:
+            break
+    assert {str(path) for path in expected} >= {"README.md.generated", "petstore_mcp/logo.png.generated"}
+    assert whole
 
 
 def test_edits_after_an_interruption_are_kept(tmp_path: Path) -> None:

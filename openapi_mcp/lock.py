@@ -70,7 +70,11 @@ def read(folder: Folder) -> Lock | None:
     if content is None:
         return None
     try:
-        return _settled(folder, _parsed(json.loads(content)))
+        value = json.loads(content)
+        if value["format"] != FORMAT:
+            where, hint = str(folder.path / NAME), "install that"
+            raise UsageError("the lock file was written by a newer openapi-mcp", where=where, hint=hint)
+        return _settled(folder, _parsed(value))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(
             "the lock file cannot be read",
@@ -101,15 +105,13 @@ def _entry(entry: Entry) -> list[str]:
 
 
 def _parsed(value: Any) -> Lock:
-    if value["format"] != FORMAT:
-        raise UsageError("the lock file was written by a newer openapi-mcp", hint="install that")
     files = {PurePosixPath(path): Entry(*map(str, entry)) for path, entry in value["files"].items()}
     pending = value.get("pending", {}).items()
     return Lock(files, {PurePosixPath(p): (then, entry and Entry(*map(str, entry))) for p, (then, entry) in pending})
 
 
 def _settled(folder: Folder, lock: Lock) -> Lock:
-    """A lock without anything pending: what arrived counts, what did not is as it was."""
+    """A lock whose files are what they are now: of the pending, what arrived counts, what did not is as it was."""
     files = dict(lock.files)
     for path, (then, entry) in lock.pending.items():
         content = folder.read(path)
@@ -117,4 +119,4 @@ def _settled(folder: Folder, lock: Lock) -> Lock:
             files.pop(path, None)
             if entry is not None:
                 files[path] = entry
-    return replace(lock, files=files, pending=lock.pending)
+    return replace(lock, files=files)

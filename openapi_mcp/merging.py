@@ -1,9 +1,12 @@
 """Two texts that come from one, made into one: a three-way merge of lines, which never drops a line that a side added.
 
-Each side is a list of replaced stretches of the base. Stretches of the two sides that overlap or touch belong together;
-where only one side changed, or both the same, that is the result, and everything else is a conflict that holds both
-sides. Theory: Khanna, Kunal, Pierce, "A Formal Investigation of Diff3" (FSTTCS 2007); lines that occur once on both
-sides are paired first (Bram Cohen's patience diff), so that functions match functions.
+Each side is a list of replaced stretches of the base. Stretches of the two sides that overlap belong together; where
+only one side changed, or both the same, that is the result, and everything else is a conflict that holds both sides.
+Neighbours, which git calls a conflict too, are both applied where they cannot have to do with each other: a docstring
+is generated anew, and the line below it is the first that its owner writes.
+
+Theory: Khanna, Kunal, Pierce, "A Formal Investigation of Diff3" (FSTTCS 2007). Lines that occur once on both sides are
+paired first (Bram Cohen's patience diff), so that functions match functions.
 """
 
 from bisect import bisect_left
@@ -81,18 +84,24 @@ def changes(base: Lines, side: Lines) -> list[Change]:
 
 
 def _groups(mine: list[Change], theirs: list[Change]) -> Iterator[tuple[list[Change], list[Change]]]:
-    """Changes of both sides that overlap or touch, together."""
+    """Changes of both sides that overlap or clash, together."""
     group: tuple[list[Change], list[Change]] = ([], [])
-    end = -1
+    last = Change(-1, -1, ())
     marked = [(change, 0) for change in mine] + [(change, 1) for change in theirs]
     for change, side in sorted(marked, key=lambda entry: (entry[0].start, entry[0].end)):
-        if change.start > end and any(group):
+        if any(group) and not (change.start < last.end or (change.start == last.end and _clash(last, change))):
             yield group
             group = ([], [])
         group[side].append(change)
-        end = max(end, change.end)
+        last = max(last, change, key=lambda change: change.end)
     if any(group):
         yield group
+
+
+def _clash(above: Change, below: Change) -> bool:
+    """Whether neighbours may have to do with each other: one deletes, both insert here, or both bring the same line."""
+    inserted = above.start == above.end and below.start == below.end
+    return inserted or not above.lines or not below.lines or not set(above.lines).isdisjoint(below.lines)
 
 
 def _applied(replaced: list[Change], base: Lines, start: int, end: int) -> list[str]:

@@ -97,12 +97,15 @@ class Bridge:
         secrets = [*options.credentials.values(), *(value for _, value in options.headers)]
         return DriftLog(Contract(self.document, secrets))
 
+    def description(self) -> ServerDescription:
+        """What a server of these tools says of itself."""
+        return ServerDescription(implementation=self.implementation)
+
     def server(self) -> Server:
         """An MCP server of these tools, not yet on any transport."""
-        description = ServerDescription(implementation=self.implementation)
         return Server(
             self.catalog,
-            description,
+            self.description(),
             self.config.upstream(),
             options=self.request_options(),
             max_result_bytes=self.config.max_result_bytes,

@@ -14,7 +14,7 @@ PROTOCOL = RUNTIME / "protocol"
 LAYERS: dict[Path, list[str]] = {
     PROTOCOL: ["jsonrpc headers", "revisions", "step", "handshake stateless", "__init__"],
     RUNTIME: [
-        "__init__ types errors replies",
+        "__init__ types errors replies hints docstrings",
         "jsontext xmltext media_types models protocol validation tls failures",
         "styles auth repairs explanations parts cutting conformance redirects retries streams progress",
         "elements",
@@ -27,11 +27,11 @@ LAYERS: dict[Path, list[str]] = {
     ],
     PACKAGE: [
         "__init__ errors runtime",
-        "budget progress backtracking characters exchanges grammar keywords naming prose surrogates yaml_scalars",
-        "folder formats merging",
-        "decoding document fetch lock patterns versions written",
-        "archive fates identifiers sources yaml_syntax",
-        "regeneration resolver syntax",
+        "budget progress backtracking characters exchanges grammar keywords naming prose surrogates yaml_scalars matching"
+        " conjunction literals",
+        "decoding document fetch patterns versions written scalars",
+        "identifiers sources yaml_syntax",
+        "resolver syntax",
         "bundle operations schema_parts swagger2_schemas",
         "loader swagger2_parameters base_urls idioms overrides parameters security selection shapes xml_nodes",
         "swagger2 conversion encodings excerpts outputs validation",
@@ -39,6 +39,10 @@ LAYERS: dict[Path, list[str]] = {
         "request_bodies contract",
         "drift inputs",
         "tools",
+        "folder formats merging",
+        "lock",
+        "archive fates",
+        "regeneration",
         "config",
         "bridge",
         "calling report serving",

@@ -7,6 +7,8 @@ with its traceback, and the model only hears that it happened. Transports stay t
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 from typing import Any, Final
 
 import httpx
@@ -15,6 +17,7 @@ from . import protocol
 from .arguments import prepare
 from .catalog import Catalog
 from .errors import CursorError, RuntimeFailure, UnknownToolError
+from .functions import Api, ToolFunction
 from .models import Tool
 from .progress import Notify, Progress
 from .protocol import ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
@@ -45,7 +48,10 @@ class Answer:
 
 
 class Server:
-    """Tools behind MCP. It belongs to one event loop; whoever makes it calls `aclose` in the end."""
+    """Tools behind MCP. It belongs to one event loop; whoever makes it calls `aclose` in the end.
+
+    `functions` are those behind tools, by the tools' names; a tool without one is its request and no more.
+    """
 
     def __init__(
         self,
@@ -56,6 +62,7 @@ class Server:
         options: RequestOptions,
         max_result_bytes: int = MAX_RESULT_BYTES,
         observer: Observer | None = None,
+        functions: Mapping[str, ToolFunction[Any, Any]] = MappingProxyType({}),
     ) -> None:
         self.catalog = catalog
         self.description = description
@@ -63,6 +70,7 @@ class Server:
         self._options = options
         self._max_result_bytes = max_result_bytes
         self._observer = observer
+        self._functions = functions
         # Rendered pages by revision and cursor. As cursors are verified, there are only so many.
         self._pages: dict[tuple[str, str | None], JsonObject] = {}
 
@@ -103,16 +111,27 @@ class Server:
 
     async def _call(self, tool: Tool, arguments: Mapping[str, Any], progress: Progress | None = None) -> CallToolResult:
         try:
-            request = build_request(tool, prepare(tool, arguments), self._options)
-            response = await self._upstream.send(request, progress.tell if progress else None)
-            result = self._result(tool, response, streamed=bool(progress and progress.told))
+            arguments = prepare(tool, arguments)
+            result = partial(self._make, progress=progress)
+            function = self._functions.get(tool.name)
+            if function is None:
+                return await result(tool, arguments)
+            return await function.answer(Api(tool, arguments, result, partial(self._send, progress=progress)))
         except RuntimeFailure as failure:
             return error_result(str(failure))
         except Exception:
             logger.exception("The call of %s failed.", tool.name)
             return error_result("The server failed while it made this call; the reason is in its log.")
+
+    async def _make(self, tool: Tool, arguments: Mapping[str, Any], progress: Progress | None) -> CallToolResult:
+        response = await self._send(tool, arguments, progress)
+        return self._result(tool, response, streamed=bool(progress and progress.told))
+
+    async def _send(self, tool: Tool, arguments: Mapping[str, Any], progress: Progress | None) -> httpx.Response:
+        request = build_request(tool, arguments, self._options)
+        response = await self._upstream.send(request, progress.tell if progress else None)
         self._observe(tool, request, response)
-        return result
+        return response
 
     def _result(self, tool: Tool, response: httpx.Response, *, streamed: bool) -> CallToolResult:
         limit = self._max_result_bytes

@@ -4,17 +4,12 @@ The same schema always gives the same values. `salt` makes the values of one arr
 """
 
 import math
-import random
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Final
 
-from hypothesis import HealthCheck, find, settings
-from hypothesis import strategies as st
-from hypothesis.errors import HypothesisException
-
-from openapi_mcp.runtime.types import Schema
+from .matching import matching
+from .runtime.types import Schema
 
 FORMATS: Final[Mapping[str, str]] = {
     "date-time": "2024-02-29T12:30:00Z",
@@ -35,17 +30,14 @@ FORMATS: Final[Mapping[str, str]] = {
     "json-pointer": "/a",
     "regex": "a",
 }
-"""A value of each format: JSON Schema's, and what else the referee asserts."""
+"""A value of each format: JSON Schema's, and what else is in use."""
 
 _SAID_FORMAT: Final = re.compile(r"Format: (\S+)\.")
 """Formats that JSON Schema does not know stand in the description, where a model reads them too."""
 
 _BASE64: Final = "aGVsbG8="
 _PLAIN: Final = ("text", "a", "1", "A", "10", "abc123", "0", *FORMATS.values())
-"""Tried before a string is generated from a pattern: a value that reads like one is easier to follow in a report."""
-
-_EXAMPLES: Final = 300
-"""Strings that are tried against a pattern and its lengths. What is not found by then is not found in 3,000."""
+"""Tried before a string is generated from a pattern: a value that reads like one is easier to follow."""
 
 
 def strings(schema: Schema, salt: int) -> Iterator[str]:
@@ -66,25 +58,7 @@ def strings(schema: Schema, salt: int) -> Iterator[str]:
         elif len(text) > most:
             yield text[: int(most)]
     if "pattern" in schema:
-        yield from _matching(schema["pattern"], least, most)
-
-
-@lru_cache(maxsize=4096)
-def _matching(pattern: str, least: int, most: float) -> tuple[str, ...]:
-    """The simplest printable string that a pattern matches, if one is found soon."""
-    settled = settings(
-        database=None, deadline=None, max_examples=_EXAMPLES, suppress_health_check=list(HealthCheck), derandomize=False
-    )
-    try:
-        printable = st.characters(min_codepoint=32, max_codepoint=126)
-        strategy = st.from_regex(re.compile(pattern), alphabet=printable)
-        seed = random.Random(0)  # noqa: S311 - the same value each time is what is wanted
-        found = find(
-            strategy, lambda text: least <= len(text) <= most and text.isprintable(), random=seed, settings=settled
-        )
-    except (HypothesisException, re.error, ValueError):
-        return ()
-    return (found,)
+        yield from matching(schema["pattern"], least)
 
 
 def numbers(schema: Schema, salt: int, *, whole: bool) -> Iterator[float]:

@@ -6,7 +6,7 @@ It may come out wider than both, since whoever makes a value of it checks that v
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from openapi_mcp.runtime.types import Schema
+from .runtime.types import Schema
 
 
 def joined(left: Schema, right: Schema) -> Schema:

@@ -11,9 +11,8 @@ from typing import Any, Final
 from jsonschema import Draft202012Validator
 from jsonschema.protocols import Validator
 
-from openapi_mcp.runtime.types import Schema
-
 from .conjunction import joined
+from .runtime.types import Schema
 from .scalars import numbers, strings
 
 DEEPEST: Final = 40

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from benchmarks import scalars
-from benchmarks.samples import NoSample, sample
+from openapi_mcp import scalars
+from openapi_mcp.samples import NoSample, sample
 
 STRING = {"type": "string"}
 

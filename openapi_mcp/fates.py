@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final, Literal
 
-from .formats import defects, independent, markable
+from .formats import defects, markable
 from .lock import Entry, digest
 from .merging import BESIDE, Merged, merge
+from .python_merging import settlement, statements
 
 Kind = Literal["written", "updated", "merged", "conflict", "kept", "unchanged", "deleted", "removed", "left"]
 """In the words of `regeneration.Outcome`."""
@@ -72,12 +73,9 @@ def _merged(path: PurePosixPath, base: Entry, yours: bytes, generated: bytes) ->
 
 
 def _merge(path: PurePosixPath, base: str, yours: str, generated: str) -> Merged:
-    """Merge; two insertions at one place of a Python file both stand if they can, and the result is still whole."""
     texts = base.split("\n"), yours.split("\n"), generated.split("\n")
     if path.suffix == ".py":
-        both = merge(*texts, independent=independent)
-        if both.conflicts or not defects(path, "\n".join(both.lines)):
-            return both
+        return merge(*texts, cut=statements, settle=settlement(texts[0], texts[1]))
     return merge(*texts)
 
 

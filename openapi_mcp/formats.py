@@ -9,7 +9,7 @@ import json
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -32,22 +32,13 @@ def markable(path: PurePosixPath) -> bool:
     return path.suffix != ".json"
 
 
-def independent(yours: Sequence[str], generated: Sequence[str]) -> bool:
-    """Whether two stretches of Python can stand one after the other: whole statements that bind different names."""
-    try:
-        left, right = (set(_bound(_module("\n".join(lines)))) for lines in (yours, generated))
-    except REFUSALS:
-        return False
-    return bool(left and right) and not left & right
-
-
 def _anything(_: str) -> Iterable[str]:
     return ()
 
 
 def _python(text: str) -> Iterable[str]:
     """Definitions that hide others: two sides that both add a function of one name merge without a conflict."""
-    names = (node.name for node in _module(text).body if isinstance(node, DEFINITIONS))
+    names = (node.name for node in parse(text).body if isinstance(node, DEFINITIONS))
     return [f"{name} is defined {times} times" for name, times in Counter(names).items() if times > 1]
 
 
@@ -72,19 +63,8 @@ PARSERS: Final[Mapping[str, Callable[[str], Iterable[str]]]] = {".py": _python, 
 DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _module(text: str) -> ast.Module:
+def parse(text: str) -> ast.Module:
+    """A Python module. Raises one of REFUSALS."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the owner's escapes, which are not judged here
         return ast.parse(text)
-
-
-def _bound(module: ast.Module) -> Iterator[str]:
-    """The names that the statements of a module bind, as far as statements side by side are concerned."""
-    for statement in module.body:
-        match statement:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                yield from (alias.asname or alias.name for alias in names)
-            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                yield name

@@ -26,7 +26,16 @@ BESIDE: Final = ".generated"
 LARGEST: Final = 4_000_000
 """Pairs of lines of a gap without a common unique line that are compared, in about a second; beyond, it is replaced."""
 
+ALIKE: Final = 0.6
+"""The share of equal lines that makes a part another one renamed: a new name is in two lines of about ten."""
+
 Lines = Sequence[str]
+
+Cut = Callable[[Lines], Iterable[tuple[str, int]]]
+"""The parts of a text, each compared only with that of its name: unique names, and behind which line each ends."""
+
+Settle = Callable[[Lines, Lines, Lines], list[str] | None]
+"""What becomes of a stretch of the base, as it is there, as yours and as generated; None to go by the lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +55,27 @@ class Change:
     lines: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a text: its name, behind which line it starts, its lines."""
+
+    key: str
+    start: int
+    lines: Lines
+
+
+def _whole(lines: Lines) -> Iterable[tuple[str, int]]:
+    return [("", len(lines))]
+
+
 def merge(
-    base: Lines, yours: Lines, generated: Lines, *, independent: Callable[[Lines, Lines], bool] = lambda *_: False
+    base: Lines, yours: Lines, generated: Lines, *, cut: Cut = _whole, settle: Settle = lambda *_: None
 ) -> Merged:
-    """Merge lines (without their ends). `independent` says whether both of two insertions at one place can stand."""
+    """Merge lines (without their ends), for a format by what is known of it."""
     result: list[str] = []
     conflicts: list[int] = []
     position = 0
-    for mine, theirs in _groups(changes(base, yours), changes(base, generated)):
+    for mine, theirs in _groups(changes(base, yours, cut), changes(base, generated, cut)):
         start = min(change.start for change in (*mine, *theirs))
         end = max(change.end for change in (*mine, *theirs))
         result += base[position:start]
@@ -61,10 +83,10 @@ def merge(
         left, right, original = _applied(mine, base, start, end), _applied(theirs, base, start, end), base[start:end]
         if left == right or not theirs:
             result += left
+        elif settled := settle(original, left, right):
+            result += settled
         elif not mine:
             result += right
-        elif not original and independent(left, right):
-            result += left + right
         else:
             before, middle, after = _common(left, right)
             conflicts.append(len(result) + len(before) + 1)
@@ -72,11 +94,11 @@ def merge(
     return Merged((*result, *base[position:]), tuple(conflicts))
 
 
-def changes(base: Lines, side: Lines) -> list[Change]:
+def changes(base: Lines, side: Lines, cut: Cut = _whole) -> list[Change]:
     """What was done to `base` to get `side`, in order; between two changes there is a line that stayed."""
     found: list[Change] = []
     before = after = 0
-    for start, place, length in [*_matches(base, side), (len(base), len(side), 0)]:
+    for start, place, length in [*_matches(base, side, cut), (len(base), len(side), 0)]:
         if start > before or place > after:
             found.append(Change(before, start, tuple(side[after:place])))
         before, after = start + length, place + length
@@ -99,9 +121,10 @@ def _groups(mine: list[Change], theirs: list[Change]) -> Iterator[tuple[list[Cha
 
 
 def _clash(above: Change, below: Change) -> bool:
-    """Whether neighbours may have to do with each other: one deletes, both insert here, or both bring the same line."""
+    """Whether neighbours may have to do with each other: both insert here, one deletes, or both bring the same line."""
+    over, under = list(filter(str.strip, above.lines)), list(filter(str.strip, below.lines))
     inserted = above.start == above.end and below.start == below.end
-    return inserted or not above.lines or not below.lines or not set(above.lines).isdisjoint(below.lines)
+    return inserted or not over or not under or over[-1] in under or under[0] in over
 
 
 def _applied(replaced: list[Change], base: Lines, start: int, end: int) -> list[str]:
@@ -126,13 +149,42 @@ def _alike(left: Lines, right: Lines) -> int:
     return next((n for n, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
 
 
-def _matches(old: Lines, new: Lines) -> Iterator[tuple[int, int, int]]:
+def _matches(old: Lines, new: Lines, cut: Cut) -> Iterator[tuple[int, int, int]]:
     """Stretches that are equal, in order: where in the old, where in the new, how long."""
-    anchors = [(-1, -1), *_anchors(old, new), (len(old), len(new))]
+    ones, others = _parts(old, cut), _parts(new, cut)
+    anchors = [
+        (-1, -1),
+        *_anchors([one.key for one in ones], [other.key for other in others]),
+        (len(ones), len(others)),
+    ]
     for (above, over), (below, under) in pairwise(anchors):
-        yield from _between(old[above + 1 : below], new[over + 1 : under], above + 1, over + 1)
-        if below < len(old):
-            yield below, under, 1
+        if below - above == under - over == 2 and _renamed(ones[above + 1].lines, others[over + 1].lines):
+            yield from _inside(ones[above + 1], others[over + 1])
+        if below < len(ones):
+            yield from _inside(ones[below], others[under])
+
+
+def _parts(lines: Lines, cut: Cut) -> list[Part]:
+    ends = [(key, end) for key, end in cut(lines) if end]
+    starts = [0, *(end for _, end in ends)]
+    return [Part(key, start, lines[start:end]) for (key, end), start in zip(ends, starts, strict=False)]
+
+
+def _renamed(lines: Lines, others: Lines) -> bool:
+    """Whether of two parts that stand in the same place one is the other under a new name: most lines are the same."""
+    if len(lines) * len(others) > LARGEST:
+        return False
+    return SequenceMatcher(None, lines, others, autojunk=False).ratio() > ALIKE
+
+
+def _inside(old: Part, new: Part) -> Iterator[tuple[int, int, int]]:
+    """The equal stretches of two parts that belong together."""
+    anchors = [(-1, -1), *_anchors(old.lines, new.lines), (len(old.lines), len(new.lines))]
+    for (above, over), (below, under) in pairwise(anchors):
+        gap, other = old.lines[above + 1 : below], new.lines[over + 1 : under]
+        yield from _between(gap, other, old.start + above + 1, new.start + over + 1)
+        if below < len(old.lines):
+            yield old.start + below, new.start + under, 1
 
 
 def _between(old: Lines, new: Lines, start: int, place: int) -> Iterator[tuple[int, int, int]]:

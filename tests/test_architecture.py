@@ -40,7 +40,7 @@ LAYERS: dict[Path, list[str]] = {
         "drift inputs",
         "tools",
         "folder formats merging",
-        "lock",
+        "lock python_merging",
         "archive fates",
         "regeneration",
         "config",

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from openapi_mcp.formats import UNREADABLE, defects, independent
+from openapi_mcp.formats import UNREADABLE, defects
 
 
 @pytest.mark.parametrize(
@@ -34,22 +34,3 @@ def test_what_is_fine(name: str, text: str) -> None:
 def test_a_function_that_hides_another() -> None:
     text = "def f(): ...\nx = 1\nx = 2\nasync def f(): ...\n"
     assert defects(PurePosixPath("a.py"), text) == {"f is defined 2 times"}
-
-
-@pytest.mark.parametrize(
-    ("yours", "generated", "expected"),
-    [
-        ("def a(): ...", "def b(): ...", True),
-        ("def a(): ...", "async def a(): ...", False),
-        ("import a", "from b import c as d", True),
-        ("import a", "from b import c as a", False),
-        ("A = 1", "B: int = 1", True),
-        ("A = 1", "A: int = 1", False),
-        ("class A: ...", "print()", False),
-        ("    a = 1", "    b = 1", False),
-        ("def a():", "def b(): ...", False),
-        ("", "def b(): ...", False),
-    ],
-)
-def test_whether_two_insertions_can_both_stand(yours: str, generated: str, expected: bool) -> None:
-    assert independent(yours.split("\n"), generated.split("\n")) is expected

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -77,9 +78,21 @@ def test_neighbouring_changes_that_may_have_to_do_with_each_other_are_marked(you
     assert merged("a b c d", yours, generated).conflicts
 
 
-def test_insertions_at_one_place_both_stand_if_they_are_independent() -> None:
-    result = merge(["a"], ["a", "mine"], ["a", "theirs"], independent=lambda *_: True)
+def test_a_format_may_settle_what_lines_cannot() -> None:
+    result = merge(["a"], ["a", "mine"], ["a", "theirs"], settle=lambda _, left, right: [*left, *right])
     assert result == Merged(("a", "mine", "theirs"))
+
+
+def test_a_format_may_say_what_belongs_together() -> None:
+    """Cut into two parts at `-`, named by their first lines: x is deleted and z is new, though their rest is equal."""
+
+    def cut(lines: Sequence[str]) -> list[tuple[str, int]]:
+        place = lines.index("-")
+        return [(lines[0], place), (lines[place + 1], len(lines))]
+
+    base, side = ["x", "same", "-", "y", "1", "2"], ["z", "same", "-", "y", "1", "3"]
+    assert [change.lines for change in changes(base, side)] == [("z",), ("3",)]
+    assert [change.lines for change in changes(base, side, cut)] == [("z", "same"), ("3",)]
 
 
 def test_functions_are_paired_with_themselves() -> None:

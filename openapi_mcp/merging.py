@@ -98,7 +98,8 @@ def changes(base: Lines, side: Lines, cut: Cut = _whole) -> list[Change]:
     """What was done to `base` to get `side`, in order; between two changes there is a line that stayed."""
     found: list[Change] = []
     before = after = 0
-    for start, place, length in [*_matches(base, side, cut), (len(base), len(side), 0)]:
+    equal = [match for match in _matches(base, side, cut) if match[2]]
+    for start, place, length in [*equal, (len(base), len(side), 0)]:
         if start > before or place > after:
             found.append(Change(before, start, tuple(side[after:place])))
         before, after = start + length, place + length

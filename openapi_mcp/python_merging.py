@@ -78,7 +78,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
         case ast.ImportFrom():
-            yield _origin(statement)
+            yield f"from {_origin(statement)}"
         case ast.Import(names=names):
             yield from (alias.asname or alias.name for alias in names)
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):

@@ -172,7 +172,7 @@ def _resolved(lines: tuple[str, ...], side: int) -> list[str]:
 
 
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_git_merges_the_same(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """With lines that do not repeat there is one way to pair them, and `git merge-file` is the oracle.
 

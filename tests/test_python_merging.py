@@ -1,12 +1,13 @@
 """Modules are merged statement by statement, imports name by name; what is not understood, line by line."""
 
 import ast
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openapi_mcp.merging import MARKERS, Merged, merge
+from openapi_mcp.merging import MARKERS, Merged, changes, merge
 from openapi_mcp.python_merging import settlement, statements
 
 from .packages import module
@@ -150,6 +151,12 @@ def test_the_parts_of_a_module_are_all_of_it(source: str) -> None:
     assert len(set(keys)) == len(keys)
     assert list(ends) == sorted(ends)
     assert ends[-1] == len(lines)
+
+
+@given(SOURCES, SOURCES)
+def test_between_two_changes_there_is_a_line_that_stayed(base: str, other: str) -> None:
+    found = changes(base.split("\n"), other.split("\n"), statements)
+    assert all(above.end < below.start for above, below in pairwise(found))
 
 
 @given(SOURCES, SOURCES, SOURCES)

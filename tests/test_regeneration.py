@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openapi_mcp.errors import BridgeError, UnresolvedConflicts, UsageError
@@ -601,7 +601,7 @@ PACKAGES = st.dictionaries(NAMES.map(PurePosixPath), TEXTS, max_size=5)
 
 
 @given(st.lists(st.tuples(PACKAGES, PACKAGES), min_size=2, max_size=3))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 def test_nothing_that_an_owner_wrote_is_ever_lost(
     tmp_path_factory: pytest.TempPathFactory, rounds: list[tuple[Files, Files]]
 ) -> None:
@@ -639,7 +639,7 @@ def _lines(content: bytes) -> list[str]:
 
 
 @given(PACKAGES, PACKAGES, PACKAGES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_generating_twice_is_generating_once(
     tmp_path_factory: pytest.TempPathFactory, first: Files, edits: Files, second: Files
 ) -> None:

@@ -34,6 +34,9 @@ _SHORT: Final = 48
 """Columns of an enumeration that is written where it is used."""
 
 _OPEN: Final = "dict[str, Any]"
+_TYPES: Final = frozenset({*SIMPLE.values(), "list", "dict", "Any", "Literal", "NotRequired"})
+"""Names that annotations are made of."""
+
 _TAKEN: Final = frozenset({*dir(builtins), *keyword.kwlist, "Any", "Literal", "NotRequired", "TypeAlias", "TypedDict"})
 
 
@@ -63,7 +66,7 @@ class Types:
         if not isinstance(schema, dict) or depth > DEEPEST:
             yield "Any"
         elif "$ref" in schema:
-            yield from self._reference(schema["$ref"].removeprefix("#/$defs/"), depth)
+            yield from self._reference(schema["$ref"].removeprefix("#/$defs/"))
         elif "const" in schema or "enum" in schema:
             yield from self._enumeration(
                 schema.get("enum", [schema.get("const")]), name, named=self._is_definition(name)
@@ -94,7 +97,7 @@ class Types:
             return f"dict[str, {inner}]"
         return self._class(schema, name, depth)
 
-    def _reference(self, name: str, depth: int) -> Iterator[str]:
+    def _reference(self, name: str) -> Iterator[str]:
         """What a definition is: its class by name where it has one, else what it says."""
         schema = self._definitions.get(name)
         if name in self._named:
@@ -152,7 +155,7 @@ class Types:
             for member, inner in schema["properties"].items()
         }
         self.used.add("TypedDict")
-        self.declared.append(_typed_dict(found, members, self._taken))
+        self.declared.append(_typed_dict(found, members, self._written.values()))
         self._written[key] = found
         return found
 
@@ -188,12 +191,16 @@ def _literal(values: list[Any]) -> Group:
 
 def _typed_dict(name: str, members: Mapping[str, str], taken: Iterable[str]) -> Source:
     """A class where all members are identifiers that hide no type; else the call that makes one."""
-    if all(_is_plain(member) and member not in taken for member in members):
+    plain = all(map(_is_plain, members))
+    if plain and not any(member in _TYPES or member in taken for member in members):
         return Source("\n".join([f"class {name}(TypedDict):", *(f"    {m}: {said}" for m, said in members.items())]))
     items = [(f"{literal(member)}: ", Source(said)) for member, said in members.items()]
-    head = f"{name} = "
     call = Group("TypedDict(", [("", node(name)), ("", Group("{", items, "}"))], ")")
-    return Source(head + layout(call, before=len(head)))
+    text = f"{name} = {layout(call, before=len(name) + 3)}"
+    if not plain:
+        return Source(text)
+    first, newline, rest = text.partition("\n")
+    return Source(f"{first}  # noqa: UP013 - a member has the name of a type{newline}{rest}")
 
 
 def _is_plain(name: str) -> bool:

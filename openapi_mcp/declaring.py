@@ -47,8 +47,14 @@ def omissions(tool: Tool, function: str, docstring: str, shared: Toolbox) -> tup
     """The words that make the inputs, and the fields that have to be said besides."""
     given, is_open = inputs(tool)
     said = Words(name=tool.name, inputs=given, **({"open_body": True} if is_open else {}))
+    if docstring != tool.description:
+        said["description"] = tool.description
     concluded = shared.tool(tool.method, tool.path, function, docstring, said)
-    different = [field for field in WORDS if not same(getattr(concluded, field), getattr(tool, field))]
+    different = [
+        field
+        for field, word in WORDS.items()
+        if word in said or not same(getattr(concluded, field), getattr(tool, field))
+    ]
     if "input_schema" in different:
         said["inputs"] = [Input(item.argument, None) for item in given]
     if tool.name == function:
@@ -64,15 +70,15 @@ def same(one: Any, other: Any) -> bool:
         return bool(one == other)
 
 
-def declared_input(item: Input, keep: Keep, shortened: Callable[[Argument], str]) -> Group:
-    """`query("limit", {…})`."""
+def declared_input(item: Input, keep: Keep, name: str) -> Group:
+    """`query("limit", {…})`; its schema is kept under this name where it is too long."""
     argument = item.argument
     whole = argument.location == "body" and argument.wire_name is None
     place = "whole_body" if whole else argument.location
     plain = PLACES[place](argument.name).argument
     args: list[Any] = [argument.name]
     if item.schema is not None:
-        args.append(keep(shortened(argument), item.schema))
+        args.append(keep(name, item.schema))
     items = [("", node(value)) for value in args]
     for field in fields(Argument)[2:]:
         value = getattr(argument, field.name)

@@ -21,7 +21,7 @@ _BREAK: Final = re.compile(r" (?=[^\W\d_])")
 def exact(description: str) -> Source | None:
     """A docstring that is read as this description, or None where there is none that reads well."""
     lines = [line for paragraph in description.split("\n") for line in _wrapped(paragraph)]
-    if not all(line.isprintable() and width(line) <= _ROOM for line in lines):
+    if not all(line.isprintable() and line == line.rstrip() and width(line) <= _ROOM for line in lines):
         return None
     if not description or description[0] in ' "' or description[-1] in '"\\':
         return None

@@ -22,6 +22,9 @@ from .tool_modules import ModuleSource, ModuleWriter, Shared, import_line
 
 Runtime: TypeAlias = Literal["vendored", "installed"]
 
+RUNTIMES: Final[Mapping[Runtime, str]] = {"vendored": "._runtime.toolkit", "installed": "openapi_mcp.runtime.toolkit"}
+"""Where a package's modules find the runtime: all that differs between the two, but for `pyproject.toml`."""
+
 RUNTIME: Final = Path(__file__).parent / "runtime"
 
 __all__ = ["Package", "generate", "templates_path"]
@@ -56,7 +59,7 @@ class _Writer:
         self._package = python_names.package(distribution)
         self._runtime = runtime
         self._templates = templates
-        constants = python_names.constants([scheme.name for scheme in bridge.security_schemes()])
+        constants = python_names.constants({scheme.name: (scheme.name,) for scheme in bridge.security_schemes()})
         schemes = {scheme: constants[scheme.name] for scheme in bridge.security_schemes()}
         base_url = Counter(tool.base_url for tool in bridge.tools).most_common(1)
         shared = Shared(
@@ -71,8 +74,8 @@ class _Writer:
             "base_url": shared.base_url,
             "base_url_type": Source(": str | None" if shared.base_url is None else ""),
             "runtime": runtime,
-            "runtime_module": Source("._runtime.toolkit" if runtime == "vendored" else "openapi_mcp.runtime.toolkit"),
-            "runtime_names": [Source(name) for name in toolkit.__all__],
+            "runtime_import": Source(import_line(RUNTIMES[runtime], toolkit.__all__)),
+            "runtime_names": toolkit.__all__,
             "requirements": metadata.requirements(runtime),
             "generator": f"{metadata.DISTRIBUTION} {__version__}",
         }

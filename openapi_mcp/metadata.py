@@ -191,6 +191,7 @@ def manifest(bridge: Bridge, name: str, plain: str) -> dict[str, Any]:
                 "title": scheme.variable,
                 "description": f"Credential of the API: {secret(scheme)}.",
                 "sensitive": True,
+                "default": "",  # what an environment variable is where nothing was filled in
                 "required": False,
             }
             for scheme in schemes

@@ -62,7 +62,7 @@ def package(name: str) -> Source:
 def modules(names: Sequence[str]) -> dict[str, Source]:
     """A file name without its ending for each of these names."""
     taken = _DEVICES | frozenset(keyword.kwlist)
-    return _identifiers(names, lambda name: "_".join(words(name)) or "tools", taken)
+    return _identifiers({name: (name,) for name in names}, lambda name: "_".join(words(name)) or "tools", taken)
 
 
 def functions(tools: Mapping[str, str], arguments: Mapping[str, Iterable[str]]) -> dict[str, Source]:
@@ -73,21 +73,23 @@ def functions(tools: Mapping[str, str], arguments: Mapping[str, Iterable[str]]) 
         plain = snake(name) or "call"
         said = f"{method.lower()}_{plain}" if plain in _TAKEN or plain in parameters else plain
         found[name] = said if said.isidentifier() and said not in parameters else f"{plain}_operation"
-    return _identifiers(list(tools), found.__getitem__, _TAKEN)
+    return _identifiers({name: (said,) for name, said in found.items()}, str, _TAKEN)
 
 
-def constants(names: Sequence[str], taken: Iterable[str] = ()) -> dict[str, Source]:
-    """A constant for each of these names."""
-    return _identifiers(names, lambda name: "_".join(words(name)).upper() or "VALUE", {*_TAKEN, *taken})
+def constants(wishes: Mapping[str, Sequence[str]], taken: Iterable[str] = ()) -> dict[str, Source]:
+    """A constant for each key: the first of its wishes that nobody else has."""
+    return _identifiers(wishes, lambda name: "_".join(words(name)).upper() or "VALUE", {*_TAKEN, *taken})
 
 
-def _identifiers(names: Sequence[str], wish: Callable[[str], str], taken: Iterable[str]) -> dict[str, Source]:
-    """An identifier for each name: what is wished, with a hash where others wish the same."""
-    wishes = [_legal(wish(name), frozenset(taken)) for name in names]
-    candidates = [Candidate((wished,), name) for wished, name in zip(wishes, names, strict=True)]
+def _identifiers(
+    wishes: Mapping[str, Sequence[str]], written: Callable[[str], str], taken: Iterable[str]
+) -> dict[str, Source]:
+    """An identifier for each key: one of its wishes, or the first with a hash."""
+    kept = frozenset(taken)
+    candidates = [Candidate(tuple(_legal(written(wish), kept) for wish in wishes[key]), key) for key in wishes]
     found = distinct(candidates, LONGEST, fold=str.casefold)
     assert all(name.isascii() and name.isidentifier() for name in found)  # noqa: S101 - what all of this is for
-    return dict(zip(names, map(Source, found), strict=True))
+    return dict(zip(wishes, map(Source, found), strict=True))
 
 
 def _legal(name: str, taken: frozenset[str]) -> str:

@@ -4,7 +4,6 @@ One module a tag. What several tools of a module say alike is said once, and wha
 beside it. Every piece is Source of a module that writes nothing but literals and identifiers.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,17 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from . import annotations, declaring, docstring_literals, python_names
-from .literals import Group, Source, layout, literal, node
-from .runtime.declarations import Input, Toolbox
+from .literals import Group, Source, layout, node
+from .module_constants import Constants
+from .runtime.declarations import ACCEPT, Input, Toolbox
 from .runtime.functions import parameter_names
-from .runtime.models import Argument, SecurityScheme, Tool
-from .runtime.types import Schema
-
-READABLE: Final = 400
-"""Bytes of a schema that is read in code: some six lines."""
-
-READABLE_DEFINITIONS: Final = 2000
-"""Bytes of a module's definitions together."""
+from .runtime.models import SecurityScheme, Tool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +40,7 @@ class ModuleSource:
     description: str
     imports: Source
     constants: Sequence[Source]
+    inputs: Sequence[Source]
     types: Sequence[Source]
     toolbox: Source
     functions: Sequence[FunctionSource]
@@ -76,7 +70,7 @@ class ModuleWriter:
             {tool.name: tool.method for tool in tools},
             {tool.name: [argument.name for argument in tool.arguments] for tool in tools},
         )
-        self._constants = _Constants(tools, shared, self._functions)
+        self._constants = Constants(tools, shared.output_names, [*self._functions.values(), *shared.schemes.values()])
         taken = {*python_names.IMPORTED, *shared.schemes.values(), *self._constants.names, *self._functions.values()}
         self._types = annotations.Types(definitions, taken)
         self._runtime = {"Api", "Result", "Toolbox"}
@@ -85,6 +79,7 @@ class ModuleWriter:
             base_url=_most(tool.base_url for tool in tools),
             tags=_most(tool.tags for tool in tools),
             security=_most(tool.security for tool in tools),
+            accept=_most(tool.accept for tool in tools),
             definitions=definitions,
         )
 
@@ -102,6 +97,7 @@ class ModuleWriter:
             description=self._description,
             imports=self._imports(),
             constants=self._constants.declared,
+            inputs=self._constants.inputs,
             types=self._types.declared,
             toolbox=toolbox,
             functions=functions,
@@ -156,11 +152,7 @@ class ModuleWriter:
             whole = item.argument.location == "body" and item.argument.wire_name is None
             self._runtime.add("whole_body" if whole else item.argument.location)
 
-        def shortened(argument: Argument) -> str:
-            return f"{tool.name}.{argument.name}"
-
-        calls = [declaring.declared_input(item, self._constants.keep, shortened) for item in given]
-        return Group("[", [("", call) for call in calls], "]")
+        return Group("[", [("", self._constants.input(tool, item)) for item in given], "]")
 
     def _word(self, tool: Tool, field: str) -> tuple[str, Any]:
         value = getattr(tool, field)
@@ -221,70 +213,14 @@ class ModuleWriter:
             items.append(("tags=", self._expression("tags", shared.tags)))
         if shared.security:
             items.append(("security=", self._expression("security", shared.security)))
+        if shared.accept != ACCEPT:
+            items.append(("accept=", node(shared.accept)))
         if shared.definitions:
             items.append(("definitions=", self._constants.definitions(shared.definitions)))
         return layout(Group("(", items, ")"), before=len("tools = Toolbox"))
 
 
 _VERBS: Final = frozenset({"GET", "PUT", "POST", "DELETE", "PATCH"})
-
-
-class _Constants:
-    """The schemas of a module: on top of it where they are short, in the JSON beside it where they are not."""
-
-    def __init__(self, tools: Sequence[Tool], shared: Shared, functions: Mapping[str, Source]) -> None:
-        self.declared: list[Source] = []
-        self.schemas: dict[str, Any] = {}
-        self._known: dict[str, Source] = {}
-        outputs = {_written(tool.output_schema): tool for tool in reversed(tools) if tool.output_schema is not None}
-        wishes = {text: shared.output_names.get(tool.name, f"{tool.name} output") for text, tool in outputs.items()}
-        firsts = {wish: text for text, wish in reversed(wishes.items())}
-        wished = {
-            text: wish if firsts[wish] == text else f"{outputs[text].name} output" for text, wish in wishes.items()
-        }
-        found = python_names.constants(list(wished.values()), {*functions.values(), *shared.schemes.values()})
-        self._names = {text: found[wish] for text, wish in wished.items()}
-        self.names = frozenset(found.values())
-
-    def output(self, tool: Tool) -> Source:
-        """The expression for an output schema: a constant, which is declared the first time."""
-        schema = tool.output_schema or {}
-        text = _written(schema)
-        if text not in self._known:
-            if len(text) <= READABLE:
-                name = self._names[text]
-                head = f"{name}: Schema = "
-                self.declared.append(Source(head + literal(schema, before=len(head))))
-                self._known[text] = name
-            else:
-                self._known[text] = self._aside(tool.name, schema)
-        return self._known[text]
-
-    def keep(self, name: str, schema: Schema) -> Source | Group:
-        """The expression for a schema of an input: itself, or where it is found in the JSON."""
-        text = _written(schema)
-        if len(text) <= READABLE:
-            tree = node(schema)
-            return tree if isinstance(tree, Group) else Source(tree)
-        if text not in self._known:
-            self._known[text] = self._aside(name, schema)
-        return self._known[text]
-
-    def definitions(self, definitions: Mapping[str, Schema]) -> Source:
-        """The expression for the definitions of the module."""
-        if len(_written(definitions)) <= READABLE_DEFINITIONS:
-            head = "DEFINITIONS: dict[str, Schema] = "
-            self.declared.append(Source(head + literal(dict(definitions), before=len(head))))
-            return Source("DEFINITIONS")
-        return self._aside("$defs", dict(definitions))
-
-    def _aside(self, name: str, schema: Any) -> Source:
-        self.schemas[name] = schema
-        return Source(f"SCHEMAS[{literal(name)}]")
-
-
-def _written(schema: Any) -> str:
-    return json.dumps(schema, separators=(",", ":"))
 
 
 def _most(values: Iterable[Any]) -> Any:
@@ -313,7 +249,7 @@ def _models(value: Any) -> set[str]:
 
 def import_line(module: str, names: Iterable[str]) -> str:
     """`from module import names`, in the order that linters want: constants, classes, functions."""
-    ordered = sorted(names, key=lambda name: (not name.isupper(), not name[:1].isupper(), _natural(name)))
+    ordered = sorted(names, key=lambda name: (not name.isupper(), not name[:1].isupper(), _natural(name.lower())))
     if not ordered:
         return ""
     line = f"from {module} import {', '.join(ordered)}"

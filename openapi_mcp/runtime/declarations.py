@@ -26,6 +26,10 @@ JSON: Final = RequestBody(media_types=(MediaType(content_type="application/json"
 """The body of a tool that has inputs for it and says nothing else."""
 
 
+ACCEPT: Final = "application/json, */*;q=0.5"
+"""What is asked for where nobody knows what there is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """One input of a tool: where it goes, and what it may be. `schema` None: the tool's `input_schema` says it."""
@@ -94,8 +98,9 @@ PLACES: Final[Mapping[str, Place]] = {
 
 
 class Words(TypedDict, total=False):
-    """What a declaration may say. `name` is the function's where it is not said, `description` its docstring, and `title`
-    the first line of that.
+    """What a declaration may say.
+
+    Where it is not said, `name` is the function's, `description` its docstring, and `title` the first line of that.
 
     `open_body`: the body may have properties that are no inputs. `input_schema` replaces what the inputs' own schemas
     make. `operation_id` is the name where it is not said.
@@ -138,6 +143,7 @@ class Toolbox:
     base_url: str | None = None
     tags: Sequence[str] = ()
     security: Security = ()
+    accept: str = ACCEPT
     definitions: Mapping[str, Schema] = field(default_factory=dict, repr=False)
 
     def get(self, path: str, **words: Unpack[Words]) -> Declaration:
@@ -183,7 +189,7 @@ class Toolbox:
             arguments=tuple(item.argument for item in inputs),
             body=words.get("request_body", JSON if bodily else None),
             security=tuple(tuple(schemes) for schemes in words.get("security", self.security)),
-            accept=words.get("accept", "application/json, */*;q=0.5"),
+            accept=words.get("accept", self.accept),
             operation_id=words.get("operation_id", name),
             tags=tuple(words.get("tags", self.tags)),
             deprecated=words.get("deprecated", False),

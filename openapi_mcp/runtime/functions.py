@@ -135,7 +135,7 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def parameter_names(names: Iterable[str]) -> dict[str, str]:
-    """Python's names for arguments: `petId` is pet_id, `from` is from_; of two that would be one, the later is pet_id_2."""
+    """Python's names for arguments: `petId` is pet_id, `from` is from_; a second pet_id is pet_id_2."""
     taken: dict[str, str] = {}
     found: dict[str, str] = {}
     for name in names:

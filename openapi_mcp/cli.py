@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -229,6 +230,68 @@ def cache(action: options.CacheActionArgument = None, debug: options.Debug = Fal
         held, done = (cache.clear(), "removed") if action else (cache.held(), "kept")
         files = "file" if held.files == 1 else "files"
         typer.echo(f"{cache.folder}: {held.files:,} {files} {done}, {held.size:,} bytes")
+
+
+@app.command(cls=Command)
+def generate(
+    context: typer.Context,
+    spec: options.Spec,
+    out: options.Out,
+    name: options.PackageName = None,
+    runtime: options.RuntimeOption = options.Runtime.VENDORED,
+    templates: options.TemplatesFolder = None,
+    check: options.Check = False,
+    force: options.Force = False,
+    bundle: options.Bundle = False,
+    base_url: options.BaseUrl = None,
+    server: options.Server = None,
+    server_var: options.ServerVar = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    read_only: options.ReadOnly = False,
+    budget: options.Budget = None,
+    compact: options.Compact = False,
+    max_tools: options.MaxTools = None,
+    spec_header: options.SpecHeader = None,
+    allow_remote_refs: options.RemoteRefs = False,
+    no_cache: options.NoCache = False,
+    config: options.Settings = None,
+    debug: options.Debug = False,
+) -> None:
+    """Write the tools of SPEC as a Python package that you own.
+
+    Each tool is a typed function; what you write before and after its one line stays when you generate again, merged
+    as git merges. What cannot be merged is marked as git marks it, and the exit code is 6.
+    """
+    from . import generating
+
+    with reported(debug):
+        bridge = _opened(_opening(context), with_document=True)
+        if check:
+            generating.check(bridge, out, name=name, runtime=runtime.value, templates=templates)
+            typer.echo(f"{out} is what {spec} says")
+            return
+        outcomes = generating.write(bridge, out, name=name, runtime=runtime.value, templates=templates, force=force)
+        for line in generating.lines(outcomes, out):
+            typer.echo(line)
+        generating.raise_conflicts(outcomes, out)
+        if bundle:
+            typer.echo(str(generating.bundle(out)))
+
+
+@app.command("bundle", cls=Command)
+def bundle_command(
+    folder: Annotated[Path, typer.Argument(help="A generated package.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The archive.", show_default="FOLDER/NAME-VERSION.mcpb")
+    ] = None,
+    debug: options.Debug = False,
+) -> None:
+    """Make the .mcpb archive of a generated package, which desktop clients install with a double click."""
+    from . import generating
+
+    with reported(debug):
+        typer.echo(str(generating.bundle(folder, output)))
 
 
 def main() -> None:

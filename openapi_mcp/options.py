@@ -14,6 +14,13 @@ class Transport(StrEnum):
     HTTP = "http"
 
 
+class Runtime(StrEnum):
+    """Where a generated package has its runtime from."""
+
+    VENDORED = "vendored"
+    INSTALLED = "installed"
+
+
 TransportOption = Annotated[
     Transport | None,
     typer.Option(help="stdio or http; if not given: http at a terminal or with --host, --port or --path, else stdio."),
@@ -192,3 +199,23 @@ Settings = Annotated[
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show tracebacks and log what is sent to the API (no credentials).")
 ]
+Out = Annotated[Path, typer.Argument(metavar="OUT", help="The package's folder; what is in it is never lost.")]
+PackageName = Annotated[
+    str | None, typer.Option("--name", help="The package's distribution name.", show_default="the title and -mcp")
+]
+RuntimeOption = Annotated[
+    Runtime,
+    typer.Option("--runtime", help="A copy of the runtime in the package (vendored), or a dependency (installed)."),
+]
+TemplatesFolder = Annotated[
+    Path | None,
+    typer.Option("--templates", metavar="FOLDER", help="Templates that take the place of the built-in ones, by name."),
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Write nothing; exit with 7 where the package is not what SPEC says now.")
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Generate into a folder with files of its own: those stay, ours are put beside."),
+]
+Bundle = Annotated[bool, typer.Option("--bundle", help="Also make the .mcpb archive that desktop clients install.")]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from . import budget
 from .bridge import Bridge
 from .economy import Economy
-from .selection import READ_ONLY_METHODS
+from .runtime.hints import READ_ONLY_METHODS
 
 
 def with_options(bridge: Bridge) -> Iterator[tuple[str, int]]:

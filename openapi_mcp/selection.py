@@ -10,9 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Protocol, Self
 
 from .errors import UsageError
-
-READ_ONLY_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
-"""Methods that change nothing (RFC 9110 section 9.2.1, and QUERY). TRACE is none: it shows what proxies added."""
+from .runtime.hints import READ_ONLY_METHODS
 
 
 class Subject(Protocol):

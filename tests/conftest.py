@@ -22,6 +22,12 @@ settings.register_profile(
     "unhurried", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("unhurried")
+if cases := os.environ.get("FUZZ"):  # how many, for those who have the time (make fuzz)
+    settings.register_profile("long", settings(), max_examples=int(cases))
+    settings.load_profile("long")
+
+collect_ignore_glob = ["golden/*"]
+"""Generated packages have tests of their own, which run where they are installed."""
 
 # Tools that tests make are kept apart from those of whoever runs them, also by the programs that tests start.
 os.environ[cache.VARIABLE] = tempfile.mkdtemp(prefix="openapi-mcp-cache-")

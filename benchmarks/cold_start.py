@@ -129,8 +129,9 @@ def started(command: Sequence[str], environment: Mapping[str, str]) -> Start:
         tools, size = client.list()
         first, asked = client.heard, time.perf_counter()
         client.list()
+        memory = peak(process.pid)
         client.end()
-        return Start(first - begin, client.heard - asked, tools, size, _peak(process))
+    return Start(first - begin, client.heard - asked, tools, size, memory)
 
 
 class Client:
@@ -173,11 +174,11 @@ class Client:
         self._stdin.close()
 
 
-def _peak(process: subprocess.Popen[bytes]) -> int:
-    """The most memory that a process had, which ends."""
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+def peak(process: int) -> int:
+    """The most memory that a process had so far. What `wait4` says would count that of this program too (Linux)."""
+    status = Path(f"/proc/{process}/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def _help() -> str:

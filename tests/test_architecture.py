@@ -155,7 +155,7 @@ def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
     assert not at_the_top & HEAVY
     if path.stem != "cli":
         inside = {(level, name) for level, name in imports(path)} - set(imports(path, everywhere=False))
-        assert {name.split(".")[0] for level, name in inside} <= HEAVY | {"jsonschema"} | ON_DEMAND.get(
+        assert {name.split(".")[0] for level, name in inside} <= HEAVY | {"jsonschema", "referencing"} | ON_DEMAND.get(
             path.stem, set()
         )
 

@@ -5,13 +5,14 @@ import logging
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import __version__, options
 from .errors import BridgeError, CallFailed, UsageError
-from .options import Transport
+from .options import Runtime, Transport
 
 if TYPE_CHECKING:
     from .bridge import Bridge
@@ -200,6 +201,71 @@ def call(
             typer.echo(line)
         if result.is_error:
             raise CallFailed("the call failed", where=tool, hint="the API's answer is printed above")
+
+
+@app.command()
+def generate(
+    context: typer.Context,
+    spec: options.Spec,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The package's folder, new or generated before.")],
+    name: Annotated[
+        str | None, typer.Option(help="The package's name.", show_default="the API's title and -mcp")
+    ] = None,
+    runtime: Annotated[
+        Runtime | None,
+        typer.Option(help="vendored: a copy of the runtime is in the package; installed: it depends on this one."),
+    ] = None,
+    templates: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Templates that replace the usual ones, file by file.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 7 if anything would change.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also into a folder that has other files; they stay.")] = False,
+    bundle: Annotated[bool, typer.Option("--bundle", help="Make the .mcpb archive for desktop clients too.")] = False,
+    server: options.Server = None,
+    server_var: options.ServerVar = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    read_only: options.ReadOnly = False,
+    spec_header: options.SpecHeader = None,
+    allow_remote_refs: options.RemoteRefs = False,
+    config: options.Settings = None,
+    debug: options.Debug = False,
+) -> None:
+    """Write the tools of SPEC as a Python package that you own.
+
+    The package is a server of its own: a function for each tool, tests, all that is needed to ship it.
+    Generated again, what you changed in it stays: your edits are merged, and conflicts are marked as git marks them.
+    """
+    from . import generating
+
+    with reported(debug):
+        order = generating.Order(
+            out=out,
+            name=name,
+            runtime=runtime.value if runtime else None,
+            templates=templates,
+            force=force,
+        )
+        bridge = _opened(_opening(context))
+        for line in generating.stale(bridge, order) if check else generating.write(bridge, order):
+            typer.echo(line)
+        if bundle and not check:
+            typer.echo(generating.bundle(out))
+
+
+@app.command("bundle")
+def bundle_command(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A package that `openapi-mcp generate` made.")],
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Where the archive goes.")] = None,
+    debug: options.Debug = False,
+) -> None:
+    """Make the .mcpb archive of a package, which desktop clients install with a click."""
+    from . import generating
+
+    with reported(debug):
+        typer.echo(generating.bundle(folder, output))
 
 
 def main() -> None:

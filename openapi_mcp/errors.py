@@ -5,7 +5,9 @@
     ├── DocumentError         3  a document cannot be read at all: missing, not OpenAPI, refused
     │   └── ReferenceRefused  3  a reference points where it may not: a remote host, a private address, beyond a limit
     ├── UnknownTool           4  no tool of that name
-    └── CallFailed            5  `openapi-mcp call` got an error for an answer
+    ├── CallFailed            5  `openapi-mcp call` got an error for an answer
+    ├── UnresolvedConflicts   6  a package holds conflicts between its owner's edits and what is generated
+    └── PackageStale          7  `openapi-mcp generate --check` found a package that is out of date
 
 A defect *inside* a document is never an exception that leaves the compile side: it is a `Problem`, and the rest works.
 """
@@ -52,6 +54,18 @@ class CallFailed(BridgeError):
     """A tool called from the command line answered with an error."""
 
     exit_code = 5
+
+
+class UnresolvedConflicts(BridgeError):
+    """A package on disk holds conflicts that its owner has to resolve: of this generation, or still of the last."""
+
+    exit_code = 6
+
+
+class PackageStale(BridgeError):
+    """A package on disk is not what its document would generate now."""
+
+    exit_code = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

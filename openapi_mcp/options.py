@@ -7,6 +7,13 @@ from typing import Annotated
 import typer
 
 
+class Runtime(StrEnum):
+    """Where a generated package has its runtime from."""
+
+    VENDORED = "vendored"
+    INSTALLED = "installed"
+
+
 class Transport(StrEnum):
     """How clients reach the server."""
 

@@ -7,18 +7,18 @@ from typing import Annotated
 import typer
 
 
-class Transport(StrEnum):
-    """How clients reach the server."""
-
-    STDIO = "stdio"
-    HTTP = "http"
-
-
 class Runtime(StrEnum):
     """Where a generated package has its runtime from."""
 
     VENDORED = "vendored"
     INSTALLED = "installed"
+
+
+class Transport(StrEnum):
+    """How clients reach the server."""
+
+    STDIO = "stdio"
+    HTTP = "http"
 
 
 TransportOption = Annotated[
@@ -176,8 +176,12 @@ PackageName = Annotated[
     str | None, typer.Option("--name", help="The package's distribution name.", show_default="the title and -mcp")
 ]
 RuntimeOption = Annotated[
-    Runtime,
-    typer.Option("--runtime", help="A copy of the runtime in the package (vendored), or a dependency (installed)."),
+    Runtime | None,
+    typer.Option(
+        "--runtime",
+        help="vendored: a copy of the runtime is in the package; installed: it depends on this one.",
+        show_default="as it is there, else vendored",
+    ),
 ]
 TemplatesFolder = Annotated[
     Path | None,

@@ -1,110 +1,174 @@
-"""chains prototype"""
-import re
-from collections.abc import Iterator, Sequence
+"""Which tools find what other tools need: the search that gives a `movie_id`, the list in which an issue's number stands.
+
+Read from paths, arguments and answers alone: `/movies/{movie_id}/credits` needs a movie; `/movies`, `/movies/popular`
+and `/search/movie` list some. Where nothing tells, nothing is claimed.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
+
 from .models import Tool
-from .terms import terms, stem
+from .terms import stem, terms
 
-_ID = {"id","ids","uuid","guid","key","number","slug","name","code","sha","ref","identifier","handle","login","username","no","num"}
-_TEXT = {"q","query","search","term","text","keyword","keywords","filter","name","jql","title","email","searchtext","search_query","querystring"}
+_KEYS: Final = frozenset(map(stem, "id uuid guid key number slug name code sha identifier handle login".split()))
+"""What the name of an argument ends in when it names a thing by one of its properties: `movie_id` needs a movie."""
 
-@dataclass(frozen=True)
-class Provider:
+_SEARCHES: Final = frozenset(map(stem, "search query find lookup".split()))
+_TEXTS: Final = frozenset(map(stem, "q query search term text keyword filter name title jql".split()))
+"""Arguments that take what a person calls a thing, so that it can be found by that."""
+
+ANYTHING: Final = "*"
+"""What a search finds that does not say what: `/search`."""
+
+_CONSIDERED: Final = 24
+"""Sources of one thing that are compared, those with the fewest needs of their own: a request wants one of them."""
+
+_DEEPEST: Final = 12
+"""Levels of an answer's schema in which a list is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """An argument whose value has to be found first: the stems of what it may be called, and where such things lie.
+
+    `collection` is the path that lists them if anything does; None for an argument that is not in the path.
+    """
+
+    argument: str
+    nouns: frozenset[str]
+    collection: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A tool (by its index) that finds what is needed. `fit` is 1 for the best kind; `by_text`: by what it is called."""
+
     index: int
-    quality: float
-    text: bool
+    fit: float
+    by_text: bool
 
-def segments(path):
-    return [s for s in path.split("#")[0].split("?")[0].strip("/").split("/") if s]
-
-def noun_of(arg):
-    t=terms(arg)
-    while t and (t[-1] in IDS): t=t[:-1]
-    return t[-1] if t else None
-IDS={stem(w) for w in _ID}
-TEXT={stem(w) for w in _TEXT}
-
-def needs(tool: Tool):
-    """(noun alternatives, collection path before) of each argument that has to be found first"""
-    out=[]
-    segs=segments(tool.path)
-    seen=set()
-    for i,s in enumerate(segs):
-        m=re.findall(r"\{([^}]*)\}",s)
-        for p in m:
-            seen.add(p)
-            nouns=[]
-            prev=next((x for x in reversed(segs[:i]) if "{" not in x),None)
-            n=noun_of(p)
-            if n: nouns.append(n)
-            if i and "{" not in segs[i-1] and prev:
-                pt=terms(prev)
-                if pt and pt[-1] not in nouns: nouns.append(pt[-1])
-            out.append((p,tuple(nouns),"/".join(segs[:i])))
-    req=set(tool.input_schema.get("required",()))
-    for a in tool.arguments:
-        if a.location!="path" and a.name in req:
-            t=terms(a.name)
-            if len(t)>1 and t[-1] in {"id","ids","uuid","key"}:
-                n=noun_of(a.name)
-                if n: out.append((a.name,(n,),None))
-            elif len(t)==1 and t[0] not in TEXT: out.append((a.name,(t[0],),None))
-    return out
-
-def has_list(schema):
-    stack=[(schema,0)]
-    while stack:
-        s,d=stack.pop()
-        if isinstance(s,dict):
-            if s.get("type")=="array" or "items" in s: return True
-            stack.extend((v,d+1) for v in s.values() if isinstance(v,(dict,list)))
-        elif isinstance(s,list): stack.extend((v,d+1) for v in s)
-    return False
-
-def provides(tool: Tool):
-    """nouns of which it lists"""
-    segs=segments(tool.path)
-    read = tool.method in ("GET","QUERY") or (tool.method=="POST" and segs and stem(segs[-1]) in {stem("search"),stem("query"),stem("list")})
-    if not read or not segs or segs[-1].endswith("}"): return ()
-    if tool.output_schema is not None and not has_list(tool.output_schema): return ()
-    nouns=[]
-    for s in reversed(segs):
-        if "{" in s: break
-        for w in terms(s): nouns.append(w)
-    return tuple(dict.fromkeys(nouns))
 
 class Chains:
-    def __init__(self, tools: Sequence[Tool]):
-        self.tools=tools
-        self.needs=[needs(t) for t in tools]
-        self.by_noun={}
-        self.text=[False]*len(tools)
-        self.paths=["/".join(segments(t.path)) for t in tools]
-        for i,t in enumerate(tools):
-            ns=provides(t)
-            if ns: self.text[i]=any(a.location in ("query","body") and set(terms(a.name))&TEXT for a in t.arguments)
-            for n in ns: self.by_noun.setdefault(n,[]).append(i)
+    """The needs of some tools and their sources."""
 
-    def providers(self, i):
-        """(index, quality, text)"""
-        out=[]
-        mine=self.needs[i]
-        have={n for _,ns,_ in mine for n in ns}
-        for depth,(p,nouns,collection) in enumerate(mine):
-            last = depth==len([m for m in mine if m[2] is not None])-1
-            cands=[]
-            for n in nouns:
-                for j in self.by_noun.get(n,()):
-                    if j==i: continue
-                    theirs=self.needs[j]
-                    if any(set(ns)&set(nouns) for _,ns,_ in theirs): continue
-                    extra=sum(1 for _,ns,_ in theirs if not set(ns)&have)
-                    q=0.75
-                    if collection and self.paths[j]==collection: q=1.0
-                    elif self.text[j] and not theirs: q=1.0
-                    elif extra: q=0.5/extra
-                    cands.append((j,q,self.text[j]))
-            cands=sorted(set(cands),key=lambda c:-c[1])[:12]
-            out.append((1.0 if last or collection is None else 0.7,cands))
-        return out
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._needs = [tuple(needs(tool)) for tool in tools]
+        self._by_text = [takes_text(tool) for tool in tools]
+        self._at: dict[str, list[int]] = {}
+        self._listing: dict[str, list[int]] = {}
+        paths = [_path(tool) for tool in tools]
+        for index in sorted(range(len(tools)), key=lambda index: (len(self._needs[index]), len(paths[index]))):
+            nouns = listed(tools[index])
+            if nouns:
+                self._at.setdefault("/".join(paths[index]), []).append(index)
+            for noun in nouns:
+                self._listing.setdefault(noun, []).append(index)
+        self._sources = lru_cache(maxsize=None)(self._found)
+
+    def sources(self, index: int) -> tuple[tuple[Need, tuple[Source, ...]], ...]:
+        """What a tool needs and where that is found; the last part of its path, the most particular one, first."""
+        return self._sources(index)
+
+    def _found(self, index: int) -> tuple[tuple[Need, tuple[Source, ...]], ...]:
+        mine = self._needs[index]
+        given = frozenset(noun for need in mine for noun in need.nouns)
+        found = [(need, tuple(self._of(index, need, given))) for need in reversed(mine)]
+        return tuple((need, sources) for need, sources in found if sources)
+
+    def _of(self, consumer: int, need: Need, given: frozenset[str]) -> Iterator[Source]:
+        sources = {source.index: source for source in self._that_list(need, given)}
+        if need.collection is not None and not any(source.by_text for source in sources.values()):
+            for index in self._listing.get(ANYTHING, ())[:_CONSIDERED]:
+                if self._by_text[index] and not self._needs[index]:
+                    sources.setdefault(index, Source(index, 0.8, True))
+        sources.pop(consumer, None)
+        yield from sources.values()
+
+    def _that_list(self, need: Need, given: frozenset[str]) -> Iterator[Source]:
+        at = self._at.get(need.collection or "", [])
+        listing = [index for noun in sorted(need.nouns) for index in self._listing.get(noun, ())[:_CONSIDERED]]
+        for index in dict.fromkeys([*at, *listing]):
+            theirs = self._needs[index]
+            if any(other.nouns & need.nouns for other in theirs):
+                continue  # it needs such a thing itself
+            more = sum(not other.nouns & given for other in theirs)
+            best = index in at or (self._by_text[index] and not theirs)
+            yield Source(index, 1.0 if best else 0.5 / more if more else 0.75, self._by_text[index])
+
+
+def needs(tool: Tool) -> Iterator[Need]:
+    """What has to be found before a tool can be called: what its path names, and required arguments like `user_id`."""
+    path = _path(tool)
+    in_path = [argument for argument in tool.arguments if argument.location == "path"]
+    for place, segment in enumerate(path):
+        for argument in in_path:
+            if "{" + (argument.wire_name or argument.name) + "}" in segment:
+                before = path[place - 1 : place] if place else []
+                nouns = {*_noun(argument.name), *(terms(word)[-1] for word in before if "{" not in word and terms(word))}
+                yield Need(argument.name, frozenset(nouns), "/".join(path[:place]))
+    required = frozenset(tool.input_schema.get("required", ()))
+    for argument in tool.arguments:
+        if argument.location != "path" and argument.name in required and terms(argument.name)[-1:] != ["name"]:
+            words = terms(argument.name)
+            if (len(words) > 1 and words[-1] in _KEYS) or (len(words) == 1 and words[0] not in _TEXTS | _KEYS):
+                yield Need(argument.name, frozenset(_noun(argument.name)), None)
+
+
+def _noun(name: str) -> list[str]:
+    """The last word of an argument's name that says what it names: `movie` of `movie_id`, none of `id`."""
+    words = terms(name)
+    while words and words[-1] in _KEYS:
+        words.pop()
+    return words[-1:]
+
+
+def listed(tool: Tool) -> tuple[str, ...]:
+    """The stems of the things of which a tool may list several; nothing if it changes something or lists nothing."""
+    path = _path(tool)
+    if not path or "{" in path[-1] or not _reads(tool, path):
+        return ()
+    if tool.output_schema is not None and not _has_list(tool.output_schema):
+        return ()
+    nouns = [noun for segment in _tail(path) for noun in _nouns(segment)]
+    return (ANYTHING,) if nouns and set(nouns) <= _SEARCHES else tuple(dict.fromkeys(nouns))
+
+
+def takes_text(tool: Tool) -> bool:
+    """Whether things can be found by what they are called."""
+    arguments = [argument for argument in tool.arguments if argument.location in {"query", "body"}]
+    return any(not _TEXTS.isdisjoint(terms(argument.name)) for argument in arguments)
+
+
+def _reads(tool: Tool, path: Sequence[str]) -> bool:
+    return tool.method in {"GET", "QUERY"} or (tool.method == "POST" and not _SEARCHES.isdisjoint(terms(path[-1])))
+
+
+def _tail(path: Sequence[str]) -> Iterable[str]:
+    """The segments after the last one with a variable, from the end."""
+    for segment in reversed(path):
+        if "{" in segment:
+            return
+        yield segment
+
+
+def _nouns(segment: str) -> list[str]:
+    """What a segment names: its last word, and of `movieSearch` or `users.list` what comes before that as well."""
+    words = terms(segment)
+    return words[-2:][::-1] if words and (words[-1] in _SEARCHES or "." in segment) else words[-1:]
+
+
+def _path(tool: Tool) -> list[str]:
+    return [segment for segment in tool.path.partition("#")[0].partition("?")[0].split("/") if segment]
+
+
+def _has_list(schema: Any, depth: int = 0) -> bool:
+    """Whether an answer of this schema may hold a list; where it is not known, it may."""
+    if depth > _DEEPEST or schema is True or schema == {}:
+        return True
+    if isinstance(schema, list):
+        return any(_has_list(each, depth + 1) for each in schema if isinstance(each, dict | list))
+    if schema.get("type") == "array" or "items" in schema:
+        return True
+    return any(_has_list(each, depth + 1) for each in schema.values() if isinstance(each, dict | list))

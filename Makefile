@@ -6,10 +6,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format corpus prism clean
+.PHONY: help demo test check format corpus conformance prism clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -29,6 +29,9 @@ test: $(READY) ## Run the tests (PYTEST_ARGS='-k styles' for some of them)
 corpus: $(READY) ## Run only the tests over the corpus of real documents, where it is present
 	@$(BIN)/python -m pytest -m corpus $(PYTEST_ARGS)
 
+conformance: $(READY) ## Run the official MCP conformance suite against the bridge, with one worker and with two
+	@$(BIN)/python -m tests.conformance
+
 prism: $(READY) ## Put requests for real documents before a referee, Stoplight Prism (NAMES='stripe box' for some)
 	@$(BIN)/python -m benchmarks.prism $(NAMES)
 
@@ -42,4 +45,4 @@ format: $(READY) ## Put the code into the project's format
 	@$(BIN)/ruff format .
 
 clean: ## Remove everything that these targets made
-	@rm -rf .venv dist build node_modules tests/clients/node_modules benchmarks/prism/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv dist build node_modules tests/clients/node_modules tests/conformance/node_modules benchmarks/prism/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis

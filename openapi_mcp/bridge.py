@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-from . import loader, swagger2, validation
+from . import about, loader, swagger2, validation
 from .config import Config
 from .contract import Contract
 from .drift import DriftLog
 from .errors import Problem, UnknownTool
 from .loader import Document
-from .naming import nearest, words
+from .naming import nearest
+from .rate_limits import rate_limit
 from .runtime.catalog import Catalog
 from .runtime.models import SecurityScheme, Tool
 from .runtime.protocol import ServerDescription
@@ -57,15 +58,13 @@ class Bridge:
 
     @property
     def implementation(self) -> Implementation:
-        """Who the server says it is: the document's title and version."""
-        title = self.document.title or "OpenAPI"
-        name = "-".join(words(title)) or "openapi"
-        return Implementation(name=name, version=self.document.api_version or "0", title=title)
+        """Who the server says it is: the document's title and version, and how a client may show it."""
+        return about.implementation(self.document)
 
     @cached_property
     def catalog(self) -> Catalog:
         """The tools as they are listed, in pages where one would be too large for clients."""
-        return Catalog(self.tools)
+        return Catalog(self.tools, page_size=self.config.page_size)
 
     def tool(self, name: str) -> Tool:
         """The tool of that name. Raises UnknownTool, which suggests the nearest."""
@@ -97,14 +96,20 @@ class Bridge:
         secrets = [*options.credentials.values(), *(value for _, value in options.headers)]
         return DriftLog(Contract(self.document, secrets))
 
-    def server(self) -> Server:
-        """An MCP server of these tools, not yet on any transport."""
-        description = ServerDescription(implementation=self.implementation)
+    def server(self, *, list_changed: bool = False) -> Server:
+        """An MCP server of these tools, not yet on any transport; `list_changed`: its clients hear of other tools."""
+        description = ServerDescription(
+            implementation=self.implementation,
+            instructions=about.instructions(self.document),
+            list_changed=list_changed,
+            explicit_fields=self.config.explicit_fields,
+        )
         return Server(
             self.catalog,
             description,
             self.config.upstream(),
             options=self.request_options(),
             max_result_bytes=self.config.max_result_bytes,
+            limiter=rate_limit(self.config.rate_limit) if self.config.rate_limit else None,
             observer=self.drift.observe if self.drift else None,
         )

@@ -65,6 +65,7 @@ class Bundle:
         self._files: dict[str, _File] = {document.uri: self._root}
         self._values: list[Any] = []
         self._uris: list[str] = []
+        self._digests = dict(document.digests)
         self._problems: list[Problem] = []
         self._reported: set[str] = set()
         self._targets: dict[tuple[int, str], _Place | None] = {}
@@ -83,7 +84,7 @@ class Bundle:
         if not self._values:
             del self._document.root[FILES]
         problems = (*self._document.problems, *self._problems)
-        return replace(self._document, problems=problems, files=tuple(self._uris))
+        return replace(self._document, problems=problems, files=tuple(self._uris), digests=self._digests)
 
     def _reach(self, places: list[_Place]) -> None:
         """Put places on the list of those to visit, the first on top; each is visited once."""
@@ -188,6 +189,7 @@ class Bundle:
         if len(self._files) >= self._limits.files:
             raise ReferenceRefused(f"is beyond the limit of {self._limits.files:,} files")
         content = self._references.read(uri)
+        self._digests[content.uri] = content.digest
         if content.uri in self._files:  # redirected to what is there already
             return self._files[content.uri]
         text, notes = text_of(content.data, content.uri, content.charset)

@@ -3,20 +3,20 @@
 import json
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import __version__
+from . import __version__, options
 from .errors import BridgeError, CallFailed, UsageError
+from .options import Transport
 
 if TYPE_CHECKING:
     from .bridge import Bridge
     from .errors import Problem
+    from .opening import Opening
 
 app = typer.Typer(
     name="openapi-mcp",
@@ -26,103 +26,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Transport(StrEnum):
-    """How clients reach the server."""
-
-    STDIO = "stdio"
-    HTTP = "http"
-
-
-TransportOption = Annotated[
-    Transport | None,
-    typer.Option(help="stdio or http; if not given: http at a terminal or with --host, --port or --path, else stdio."),
-]
-Host = Annotated[str | None, typer.Option(help="Address to listen on (http).", show_default="127.0.0.1")]
-Port = Annotated[int | None, typer.Option(help="Port to listen on; 0 takes a free one.", show_default="8000")]
-EndpointPath = Annotated[str | None, typer.Option(help="Path of the MCP endpoint.", show_default="/mcp")]
-Spec = Annotated[
-    str, typer.Argument(metavar="SPEC", help="An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.")
-]
-SpecHeader = Annotated[
-    list[str] | None,
-    typer.Option(help="'Name: value' to send when the document is fetched; may be repeated.", metavar="HEADER"),
-]
-RemoteRefs = Annotated[
-    bool,
-    typer.Option("--allow-remote-refs", help="Let the document pull in files from other hosts (never private ones)."),
-]
-Include = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="RULE",
-        help="Only these operations: tag:pets, path:/pets/*, method:get or id:listPets; may be repeated.",
-    ),
-]
-Exclude = Annotated[
-    list[str] | None, typer.Option(metavar="RULE", help="Not these operations; rules as for --include.")
-]
-ReadOnly = Annotated[bool, typer.Option("--read-only", help="Only operations that change nothing (GET, HEAD, …).")]
-BaseUrl = Annotated[
-    str | None, typer.Option(metavar="URL", help="Where the API is, instead of what the document's `servers` say.")
-]
-Header = Annotated[
-    list[str] | None,
-    typer.Option(metavar="HEADER", help="'Name: value' to send with every call to the API; may be repeated."),
-]
-Auth = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="SCHEME=VALUE",
-        help="The credential of a security scheme (basic: user:password). Environment variables are safer: "
-        "`openapi-mcp inspect` names them.",
-    ),
-]
-Server = Annotated[
-    str | None, typer.Option(metavar="N|URL|NAME", help="Which of the document's `servers` to call, from 0.")
-]
-ServerVar = Annotated[
-    list[str] | None, typer.Option(metavar="NAME=VALUE", help="The value of a server variable; may be repeated.")
-]
-ResultBytes = Annotated[
-    int | None,
-    typer.Option("--max-result-bytes", min=1024, help="Where longer answers are cut.", show_default="262144"),
-]
-Timeout = Annotated[float | None, typer.Option(min=0, help="Seconds without a byte of an answer.", show_default="60")]
-ConnectTimeout = Annotated[float | None, typer.Option(min=0, help="Seconds to connect to the API.", show_default="10")]
-TotalTimeout = Annotated[
-    float | None, typer.Option(min=0, help="Seconds for a whole call, retries included.", show_default="no limit")
-]
-Retries = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="How often a call is tried again that the API put off (429, 503) or that never reached it.",
-        show_default="2",
-    ),
-]
-Ca = Annotated[Path | None, typer.Option(metavar="FILE", help="Certificates to trust instead of the usual ones (PEM).")]
-ClientCert = Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate to show to the API (PEM).")]
-ClientKey = Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, where it is in a file of its own.")]
-AllowFiles = Annotated[
-    list[Path] | None,
-    typer.Option(metavar="FOLDER", help="Let binary arguments be file:// URLs of files in here; may be repeated."),
-]
-CheckContract = Annotated[
-    bool,
-    typer.Option(
-        "--check-contract",
-        help="Log where requests and answers differ from the document, and sum it up at the end; changes no call.",
-    ),
-]
-Settings = Annotated[
-    Path | None,
-    typer.Option("--config", metavar="FILE", help='Options in a TOML file: base-url = "…"; the command line wins.'),
-]
-Debug = Annotated[
-    bool, typer.Option("--debug", help="Show tracebacks and log what is sent to the API (no credentials).")
-]
 
 
 @app.callback(invoke_without_command=True)
@@ -141,33 +44,47 @@ def root(
 @app.command()
 def serve(
     context: typer.Context,
-    spec: Spec,
-    transport: TransportOption = None,
-    host: Host = None,
-    port: Port = None,
-    path: EndpointPath = None,
-    base_url: BaseUrl = None,
-    server: Server = None,
-    server_var: ServerVar = None,
-    header: Header = None,
-    auth: Auth = None,
-    max_result_bytes: ResultBytes = None,
-    timeout: Timeout = None,
-    connect_timeout: ConnectTimeout = None,
-    total_timeout: TotalTimeout = None,
-    retries: Retries = None,
-    ca: Ca = None,
-    client_cert: ClientCert = None,
-    client_key: ClientKey = None,
-    allow_files: AllowFiles = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    read_only: ReadOnly = False,
-    check_contract: CheckContract = False,
-    spec_header: SpecHeader = None,
-    allow_remote_refs: RemoteRefs = False,
-    config: Settings = None,
-    debug: Debug = False,
+    spec: options.Spec,
+    transport: options.TransportOption = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    path: options.EndpointPath = None,
+    base_url: options.BaseUrl = None,
+    server: options.Server = None,
+    server_var: options.ServerVar = None,
+    header: options.Header = None,
+    auth: options.Auth = None,
+    max_result_bytes: options.ResultBytes = None,
+    timeout: options.Timeout = None,
+    connect_timeout: options.ConnectTimeout = None,
+    total_timeout: options.TotalTimeout = None,
+    retries: options.Retries = None,
+    ca: options.Ca = None,
+    client_cert: options.ClientCert = None,
+    client_key: options.ClientKey = None,
+    allow_files: options.AllowFiles = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    read_only: options.ReadOnly = False,
+    page_size: options.PageSize = None,
+    explicit_fields: options.ExplicitFields = False,
+    check_contract: options.CheckContract = False,
+    watch: options.Watch = False,
+    watch_interval: options.WatchInterval = None,
+    rate_limit: options.RateLimit = None,
+    workers: options.Workers = None,
+    auth_token: options.AuthToken = None,
+    allow_unauthenticated: options.AllowUnauthenticated = False,
+    allow_host: options.AllowHost = None,
+    allow_origin: options.AllowOrigin = None,
+    session_secret: options.SessionSecret = None,
+    max_concurrency: options.MaxConcurrency = None,
+    max_body_bytes: options.MaxBodyBytes = None,
+    request_timeout: options.RequestTimeout = None,
+    spec_header: options.SpecHeader = None,
+    allow_remote_refs: options.RemoteRefs = False,
+    config: options.Settings = None,
+    debug: options.Debug = False,
 ) -> None:
     """Serve the operations of SPEC as MCP tools.
 
@@ -177,38 +94,40 @@ def serve(
     What is served, and how to connect, is printed on stderr.
     """
     from . import serving
+    from .endpoint import LISTENING, Endpoint
 
     with reported(debug):
-        over_http = (transport or _transport(listening=(host, port, path) != (None, None, None))) is Transport.HTTP
-        if spec == "-" and not over_http:
-            raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
-        bridge = _opened(context)
+        opening = _opening(context)
+        settings = opening.settings()
+        over_http = (transport or _transport(listening=bool(LISTENING & settings.keys()))) is Transport.HTTP
+        _check_stdin(spec, settings, over_http=over_http)
+        bridge = _opened(opening)
         serving.end_on_signals()
         if over_http:
-            _serve_over_http(bridge, host or "127.0.0.1", 8000 if port is None else port, path or "mcp")
+            serving.over_http(opening, bridge, Endpoint.from_options(settings))
         else:
-            _serve_over_stdio(bridge)
+            serving.over_stdio(opening, bridge)
 
 
 @app.command()
 def inspect(
     context: typer.Context,
-    spec: Spec,
+    spec: options.Spec,
     tool: Annotated[str | None, typer.Argument(help="Show this one tool whole.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for programs.")] = False,
     validate: Annotated[
         bool, typer.Option("--validate/--no-validate", help="Judge the whole document too; takes seconds on a big one.")
     ] = True,
-    base_url: BaseUrl = None,
-    server: Server = None,
-    server_var: ServerVar = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    read_only: ReadOnly = False,
-    spec_header: SpecHeader = None,
-    allow_remote_refs: RemoteRefs = False,
-    config: Settings = None,
-    debug: Debug = False,
+    base_url: options.BaseUrl = None,
+    server: options.Server = None,
+    server_var: options.ServerVar = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    read_only: options.ReadOnly = False,
+    spec_header: options.SpecHeader = None,
+    allow_remote_refs: options.RemoteRefs = False,
+    config: options.Settings = None,
+    debug: options.Debug = False,
 ) -> None:
     """Show the tools of SPEC and its problems.
 
@@ -218,7 +137,7 @@ def inspect(
     from . import report
 
     with reported(debug):
-        bridge = _opened(context)
+        bridge = _opened(_opening(context))
         if tool is not None:
             found = bridge.tool(tool)
             _print_json(report.tool_json(found)) if as_json else typer.echo("\n".join(report.tool_page(found)))
@@ -233,7 +152,7 @@ def inspect(
 @app.command()
 def call(
     context: typer.Context,
-    spec: Spec,
+    spec: options.Spec,
     tool: Annotated[str, typer.Argument(metavar="TOOL", help="The tool's name, as `openapi-mcp inspect` shows it.")],
     arguments: Annotated[
         list[str] | None,
@@ -243,24 +162,24 @@ def call(
         str | None, typer.Option("--json", metavar="OBJECT", help="Arguments as one JSON object, instead of KEY=VALUE.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the HTTP request instead of sending it.")] = False,
-    base_url: BaseUrl = None,
-    server: Server = None,
-    server_var: ServerVar = None,
-    header: Header = None,
-    auth: Auth = None,
-    max_result_bytes: ResultBytes = None,
-    timeout: Timeout = None,
-    connect_timeout: ConnectTimeout = None,
-    total_timeout: TotalTimeout = None,
-    retries: Retries = None,
-    ca: Ca = None,
-    client_cert: ClientCert = None,
-    client_key: ClientKey = None,
-    allow_files: AllowFiles = None,
-    spec_header: SpecHeader = None,
-    allow_remote_refs: RemoteRefs = False,
-    config: Settings = None,
-    debug: Debug = False,
+    base_url: options.BaseUrl = None,
+    server: options.Server = None,
+    server_var: options.ServerVar = None,
+    header: options.Header = None,
+    auth: options.Auth = None,
+    max_result_bytes: options.ResultBytes = None,
+    timeout: options.Timeout = None,
+    connect_timeout: options.ConnectTimeout = None,
+    total_timeout: options.TotalTimeout = None,
+    retries: options.Retries = None,
+    ca: options.Ca = None,
+    client_cert: options.ClientCert = None,
+    client_key: options.ClientKey = None,
+    allow_files: options.AllowFiles = None,
+    spec_header: options.SpecHeader = None,
+    allow_remote_refs: options.RemoteRefs = False,
+    config: options.Settings = None,
+    debug: options.Debug = False,
 ) -> None:
     """Call one tool of SPEC and print the result.
 
@@ -270,7 +189,7 @@ def call(
     from . import calling
 
     with reported(debug):
-        bridge = _opened(context)
+        bridge = _opened(_opening(context))
         found = bridge.tool(tool)
         given = calling.read_arguments(found, arguments or [], json_arguments)
         if dry_run:
@@ -306,41 +225,36 @@ def reported(debug: bool) -> Iterator[None]:
         raise typer.Exit(error.exit_code) from None
 
 
-def _serve_over_http(bridge: "Bridge", host: str, port: int, path: str) -> None:
-    from . import report, serving
-
-    if bridge.config.file_roots:
-        raise UsageError("files by name are for clients on this machine", where="--allow-files", hint="use stdio")
-    with serving.listening(host, port) as listener:
-        endpoint = "/" + path.strip("/")
-        url = f"http://{serving.address(listener)}{endpoint}"
-        typer.echo(report.serving(bridge, report.connections(bridge, url)), err=True)
-        serving.over_http(bridge, listener, endpoint)
-
-
-def _serve_over_stdio(bridge: "Bridge") -> None:
-    from . import report, serving
-
-    typer.echo(report.serving(bridge, ["stdio: this process's stdin and stdout"]), err=True)
-    serving.over_stdio(bridge)
-
-
 def _transport(*, listening: bool) -> Transport:
     at_terminal = sys.stdin is not None and sys.stdin.isatty()
     return Transport.HTTP if listening or at_terminal else Transport.STDIO
 
 
-def _opened(context: typer.Context) -> "Bridge":
+def _check_stdin(source: str, settings: Mapping[str, Any], *, over_http: bool) -> None:
+    """A document on stdin is there once, and where the client is on stdin it is not there at all."""
+    if source != "-":
+        return
+    if not over_http:
+        raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
+    if settings.get("watch") or settings.get("workers", 1) > 1:
+        raise UsageError("stdin can be read only once", hint="--watch and --workers need the document in a file")
+
+
+def _opening(context: typer.Context) -> "Opening":
+    """The document and the options that a command was given."""
+    from .opening import Opening
+
+    given = {name: value for name, value in context.params.items() if _is_given(value)}
+    source, settings = given.pop("spec"), given.pop("config", None)
+    return Opening(source, given, settings)
+
+
+def _opened(opening: "Opening") -> "Bridge":
     """The bridge that a command's options describe."""
-    from .bridge import Bridge
-    from .config import OPTIONS, Config, read_settings
     from .progress import Progress
 
-    given = {name: value for name, value in context.params.items() if name in OPTIONS and _is_given(value)}
-    settings = context.params["config"]
-    config = Config.from_options(context.params["spec"], (read_settings(settings) if settings else {}) | given)
-    with Progress(f"reading {config.source}") as progress:
-        return Bridge.open(config, progress)
+    with Progress(f"reading {opening.source}") as progress:
+        return opening.bridge(progress)
 
 
 def _is_given(value: object) -> bool:

@@ -1,10 +1,8 @@
 """What a user asked for, as one frozen value: where the document is, which tools are wanted, how the API is called.
 
-Options come from the command line and from a TOML file whose keys are the options' names; the command line wins. Nobody
-else reads them, and no credential is ever printed.
+No credential is ever printed.
 """
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +41,11 @@ class Config:
     client_cert: Path | None = None
     client_key: Path | None = None
     check_contract: bool = False
+    page_size: int | None = None
+    explicit_fields: bool = False
+    rate_limit: str | None = None
+    watch: bool = False
+    watch_interval: float = 1.0
 
     @classmethod
     def from_options(cls, source: str, options: Mapping[str, Any]) -> Self:
@@ -119,37 +122,30 @@ OPTIONS: Final[Mapping[str, type]] = {
     "client_cert": str,
     "client_key": str,
     "check_contract": bool,
+    "page_size": int,
+    "explicit_fields": bool,
+    "rate_limit": str,
+    "watch": bool,
+    "watch_interval": float,
 }
 """What a settings file may hold, by the type of its value; a list of `name=value` may also be a table."""
 
 _PLAIN: Final = frozenset(
-    {"max_result_bytes", "connect_timeout", "timeout", "total_timeout", "retries", "check_contract"}
+    {
+        "max_result_bytes",
+        "connect_timeout",
+        "timeout",
+        "total_timeout",
+        "retries",
+        "check_contract",
+        "page_size",
+        "explicit_fields",
+        "rate_limit",
+        "watch",
+        "watch_interval",
+    }
 )
 _PATHS: Final = frozenset({"ca", "client_cert", "client_key"})
-
-
-def read_settings(path: Path) -> dict[str, Any]:
-    """The options in a TOML file: `base-url = "https://…"`, `[auth]` with `scheme = "value"`. Raises UsageError."""
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(
-            f"the settings cannot be read: {error.strerror}", where=str(path), hint="check --config"
-        ) from None
-    except ValueError as error:
-        raise UsageError(f"the settings are not TOML: {error}", where=str(path), hint="correct it there") from None
-    options = {name.replace("-", "_"): value for name, value in settings.items()}
-    for name, value in options.items():
-        wanted = OPTIONS.get(name)
-        if wanted is None or not isinstance(value, _ALSO.get(wanted, wanted)):
-            hint = f"known are {', '.join(sorted(OPTIONS)).replace('_', '-')}"
-            message = f"{name.replace('_', '-')} is no setting" if wanted is None else f"{name} has the wrong type"
-            raise UsageError(message, where=str(path), hint=hint)
-    return options
-
-
-_ALSO: Final[Mapping[type, tuple[type, ...]]] = {list: (list, dict), float: (float, int)}
-"""Types that a setting of a type may have as well."""
 
 
 def _texts(value: Any) -> list[str]:

@@ -38,7 +38,7 @@ _BOOLEANS: Final = frozenset({"items", "additionalProperties", "unevaluatedItems
 _REVERSING: Final = frozenset({"not", "if"})
 """Keywords that are left out where something inside had to be: saying less there would refuse more."""
 
-_BESIDE_A_REFERENCE: Final = frozenset({"description", "nullable", "deprecated"})
+_BESIDE_A_REFERENCE: Final = frozenset({"description", "nullable", "deprecated", keywords.MIRRORED})
 """What counts beside a `$ref` in 3.0, where the specification ignores it: what can only have been meant."""
 
 
@@ -89,7 +89,8 @@ _Convert = Callable[["Conversion", Schema, str, Any, Place], None]
 class Conversion:
     """The conversion of one place. `name` gives the name of a definition, `report` takes what is wrong.
 
-    Afterwards `references` has the references of the result, `broken` the first that leads nowhere.
+    Afterwards `references` has the references of the result, `broken` the first that leads nowhere; `mirrors` says
+    that a header is to repeat something of it.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Conversion:
     ) -> None:
         self.references: list[Reference] = []
         self.broken: BrokenReference | None = None
+        self.mirrors = False
         self._resolver = resolver
         self._name = name
         self._report = report
@@ -305,6 +307,9 @@ class Conversion:
         if node.get("nullable") is True:
             found = idioms.nullable(found)
         idioms.with_items(found)
+        if complaint := idioms.mirrored(found):
+            self._problem(place, complaint)
+        self.mirrors = self.mirrors or keywords.MIRRORED in found
         return idioms.unwrapped(found)
 
     KEYWORDS: ClassVar[Mapping[str, _Convert]] = {

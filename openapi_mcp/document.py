@@ -5,7 +5,7 @@ A pointer is always written `#/…`, with `~0`, `~1` and `%25` for the three cha
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -45,7 +45,7 @@ class Document:
     `uri` is `file:///…`, `https://…` or `stdin:`. `version` is that of `root` as it is now: `2.0`, `3.0`, `3.1` or
     `3.2`. After `loader.load` no reference of `root` leaves it: `files` names the files that stand in `root[FILES]`,
     in that order, also those that could not be read. `source` is the Swagger 2.0 document that `root` was made of, or
-    None.
+    None. `digests` has the SHA-256 of each file's bytes, by its URI: whether it is still the same is told by them.
     """
 
     root: JsonObject
@@ -54,6 +54,7 @@ class Document:
     problems: tuple[Problem, ...] = ()
     files: tuple[str, ...] = ()
     source: JsonObject | None = None
+    digests: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

@@ -10,6 +10,7 @@ import queue
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
@@ -17,6 +18,7 @@ import httpx
 
 from .contract import Contract, Drift, Side
 from .findings import UNCHECKED
+from .runtime.calls import Findings
 from .runtime.models import Tool
 
 logger = logging.getLogger("openapi_mcp")
@@ -82,19 +84,23 @@ class DriftLog:
         self.tallies: dict[str, Tally] = {}
         self._contract = contract
         self._lock = threading.Lock()
-        self._waiting: queue.Queue[tuple[Tool, httpx.Request, httpx.Response] | None] = queue.Queue(MOST_WAITING)
+        self._waiting: queue.Queue[_Call | None] = queue.Queue(MOST_WAITING)
         self._thread = threading.Thread(target=self._check_all, name="contract check", daemon=True)
         self._thread.start()
 
-    def observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> None:
-        """Take note of an answered call, which is checked when there is time. Never waits."""
+    def observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> Findings | None:
+        """Take note of an answered call, which is checked when there is time. Never waits; None where it never is."""
         with self._lock:
             self.tallies.setdefault(tool.name, Tally()).calls += 1
         if int(request.headers.get("content-length", 0)) + len(response.content) <= MOST_BYTES:
+            findings: Findings = Future()
             try:
-                self._waiting.put_nowait((tool, request, response))
+                self._waiting.put_nowait((tool, request, response, findings))
             except queue.Full:
                 logger.debug("A call of %s is not checked: there are too many.", tool.name)
+            else:
+                return findings
+        return None
 
     def close(self) -> None:
         """Check what still waits, as far as that is soon done, and end the thread."""
@@ -118,13 +124,22 @@ class DriftLog:
 
     def _check_all(self) -> None:
         while (call := self._waiting.get()) is not None:
-            found = self._contract.check(*call)
-            name = call[0].name
+            tool, request, response, findings = call
+            found = self._contract.check(tool, request, response)
             with self._lock:
-                new = self.tallies[name].add(found)
+                new = self.tallies[tool.name].add(found)
             for drift in new:
-                verb = "could not be checked" if drift.kind == UNCHECKED else "differs from the document"
-                logger.warning("%s %s: %s", name, verb, _text(drift))
+                logger.warning("%s", _sentence(tool.name, drift))
+            if findings.set_running_or_notify_cancel():
+                findings.set_result([_sentence(tool.name, drift) for drift in found if drift.kind != UNCHECKED])
+
+
+_Call = tuple[Tool, httpx.Request, httpx.Response, Findings]
+
+
+def _sentence(name: str, drift: Drift) -> str:
+    verb = "could not be checked" if drift.kind == UNCHECKED else "differs from the document"
+    return f"{name} {verb}: {_text(drift)}"
 
 
 def _text(drift: Drift) -> str:

@@ -26,6 +26,8 @@ TIMEOUT: Final = httpx.Timeout(30, connect=10)
 DEADLINE: Final = 120.0
 """Seconds for one file altogether, so that a server that trickles does not hold a start up for ever."""
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_CONDITIONS: Final = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
+"""With what is asked whether a file is still the same, and what said so when it came."""
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 _UNREACHABLE: Final = "check the address and the network"
 _CURES: Final = {
@@ -37,11 +39,15 @@ _CURES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The bytes of one file, where they really came from, and the charset its server named."""
+    """The bytes of one file, where they really came from, and the charset its server named.
+
+    `validators` are the headers with which one asks whether the file is still the same (RFC 9110 §13.1).
+    """
 
     data: bytes
     url: str
     charset: str | None
+    validators: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +67,53 @@ class Fetcher:
 
         Raises DocumentError where there is no file to be had, ReferenceRefused where it may not be asked for.
         """
+        fetched = self._get(url, most_bytes, admit, {})
+        if fetched is None:
+            raise DocumentError("cannot be fetched: 304 Not Modified", hint=_UNREACHABLE)
+        return fetched
+
+    def get_again(self, url: str, most_bytes: int, validators: Mapping[str, str]) -> Fetched | None:
+        """Fetch a file unless it is still the one that these validators came with; then None. Raises as `get` does."""
+        return self._get(url, most_bytes, lambda _: None, validators)
+
+    def _get(
+        self, url: str, most_bytes: int, admit: Callable[[str], None], validators: Mapping[str, str]
+    ) -> Fetched | None:
         try:
-            return self._follow(public(url), most_bytes, admit)
+            return self._follow(public(url), most_bytes, admit, validators)
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             reason = str(error) or type(error).__name__
             raise DocumentError(f"cannot be fetched: {reason}", hint=_UNREACHABLE) from error
 
-    def _follow(self, url: str, most_bytes: int, admit: Callable[[str], None]) -> Fetched:
+    def _follow(
+        self, url: str, most_bytes: int, admit: Callable[[str], None], validators: Mapping[str, str]
+    ) -> Fetched | None:
         own = origin(url) == origin(self.home)
         with httpx.Client(transport=self.transport, timeout=TIMEOUT, trust_env=own) as client:
             for _ in range(MOST_REDIRECTS + 1):
                 admit(url)
-                fetched = self._ask(client, url, most_bytes)
-                if isinstance(fetched, Fetched):
+                fetched = self._ask(client, url, most_bytes, validators)
+                if not isinstance(fetched, str):
                     return fetched
                 url = public(fetched)
         raise DocumentError(f"cannot be fetched: more than {MOST_REDIRECTS} redirects")
 
-    def _ask(self, client: httpx.Client, url: str, most_bytes: int) -> Fetched | str:
-        """One request: the file, or the address that it redirects to."""
-        response = client.send(self._request(client, url), stream=True)
+    def _ask(
+        self, client: httpx.Client, url: str, most_bytes: int, validators: Mapping[str, str]
+    ) -> Fetched | str | None:
+        """One request: the file, the address that it redirects to, or None where the validators still hold."""
+        request = self._request(client, url)
+        request.headers.update(validators)
+        response = client.send(request, stream=True)
         try:
+            if response.status_code == httpx.codes.NOT_MODIFIED:
+                return None
             if response.status_code in REDIRECTS and "location" in response.headers:
                 return urljoin(url, response.headers["location"])
             if not response.is_success:
                 status = f"{response.status_code} {response.reason_phrase}".strip()
                 raise DocumentError(f"cannot be fetched: {status}", hint=_CURES.get(response.status_code, ""))
-            return Fetched(_read(response, most_bytes), url, response.charset_encoding)
+            return Fetched(_read(response, most_bytes), url, response.charset_encoding, _validators(response))
         finally:
             response.close()
 
@@ -138,6 +164,11 @@ def _read(response: httpx.Response, most_bytes: int) -> bytes:
             raise DocumentError(f"took longer than {DEADLINE:.0f} seconds")
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+def _validators(response: httpx.Response) -> Mapping[str, str]:
+    headers = response.headers
+    return {name: headers[said] for name, said in _CONDITIONS.items() if said in headers}
 
 
 def _public_address(url: httpx.URL) -> str:

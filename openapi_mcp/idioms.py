@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from . import keywords, prose
+from .runtime.protocol.mirrored import problem_of
 from .runtime.types import Schema
 from .schema_parts import is_binary
 
 _UNIONS: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if"})
-_ANNOTATIONS: Final = frozenset({"description", "default", "deprecated"})
+_ANNOTATIONS: Final = frozenset({"description", "default", "deprecated", keywords.MIRRORED})
 _UNASSERTED: Final = _ANNOTATIONS | {"format", "contentSchema"}
 _NULL: Final[Schema] = {"type": "null"}
 _MOST_MAPPED: Final = 20
@@ -106,6 +107,21 @@ def nullable(found: Schema) -> Schema:
     if "enum" in found and None not in found["enum"]:
         found["enum"] = [*found["enum"], None]
     return found
+
+
+def mirrored(found: Schema) -> str:
+    """`x-mcp-header` that no client accepts, by its name or its value's type: the complaint says why it is left out.
+
+    Where a schema says no type, what it refers to may.
+    """
+    if keywords.MIRRORED not in found or "type" not in found:
+        return ""
+    alone = {keyword: found[keyword] for keyword in ("type", keywords.MIRRORED)}
+    reasons = [reason for _, reason in problem_of({"type": "object", "properties": {"it": alone}})]
+    if not reasons:
+        return ""
+    del found[keywords.MIRRORED]
+    return f"`{keywords.MIRRORED}` is left out: {reasons[0]}"
 
 
 def unwrapped(found: Schema) -> Schema:

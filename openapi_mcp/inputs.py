@@ -4,14 +4,17 @@ The root is an object without combinators or references, every property a schema
 unique. Specification: MCP server/tools ("inputSchema"), JSON Schema 2020-12; DESIGN of the project, "inputSchema".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from . import prose
+from . import mirroring, prose
+from .document import join
+from .errors import Problem
 from .naming import LONGEST, ArgumentKey, argument_names
 from .parameters import Parameter
-from .request_bodies import Body
+from .request_bodies import DIALECT, Body
+from .resolver import BrokenReference, Resolver
 from .runtime.models import Argument
 from .runtime.types import Schema
 from .schemas import Schemas
@@ -30,26 +33,31 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An argument that has yet no name of its own, and the schema of its value."""
+    """An argument that has yet no name of its own, the schema of its value, and where the document has that."""
 
     key: ArgumentKey
     schema: Schema
     argument: Argument
+    pointer: str = "#"
 
 
 def lay_out(parameters: Sequence[Parameter], body: Body | None, schemas: Schemas) -> Inputs:
     """The inputs of an operation: its parameters, then its body in the document's order. Raises BrokenReference."""
     entries = [*(_of_parameter(parameter, schemas) for parameter in parameters), *_of_body(body)]
     names = argument_names([entry.key for entry in entries])
-    properties = {name: _named(entry, name) for name, entry in zip(names, entries, strict=True)}
+    properties = {name: _named(entry, name, schemas) for name, entry in zip(names, entries, strict=True)}
     required = [name for name, entry in zip(names, entries, strict=True) if entry.argument.required]
     schema: Schema = {"type": "object", "properties": properties}
+    if body is not None and body.names_dialect:
+        schema = {"$schema": DIALECT, **schema}
     if required:
         schema["required"] = required
     if body is None or body.properties is None or not body.properties.open:
         schema["additionalProperties"] = False
     if definitions := schemas.definitions(properties.values()):
         schema["$defs"] = definitions
+    if schemas.mirrors:
+        schema = _mirrored(schema, {name: entry.pointer for name, entry in zip(names, entries, strict=True)}, schemas)
     return Inputs(schema, tuple(replace(entry.argument, name=name) for name, entry in zip(names, entries, strict=True)))
 
 
@@ -70,7 +78,7 @@ def _of_parameter(parameter: Parameter, schemas: Schemas) -> _Entry:
         content_type=parameter.content_type,
         items_style=parameter.items_style,
     )
-    return _Entry(ArgumentKey(parameter.location, parameter.name), schema, argument)
+    return _Entry(ArgumentKey(parameter.location, parameter.name), schema, argument, parameter.pointer)
 
 
 def _with(description: str, of_schema: str) -> str:
@@ -88,7 +96,7 @@ def _of_body(body: Body | None) -> Iterator[_Entry]:
         for name, schema in body.properties.properties.items():
             required = name in body.properties.required
             argument = Argument(name=name, location="body", wire_name=name, required=required)
-            yield _Entry(ArgumentKey("body", name), schema, argument)
+            yield _Entry(ArgumentKey("body", name), schema, argument, join(body.pointer, "properties", name))
     if body.choices:
         choice: Schema = {"type": "string", "enum": list(body.choices), "default": body.choices[0]}
         choice["description"] = "The media type to send the body in."
@@ -102,13 +110,36 @@ def _whole(body: Body) -> _Entry:
     if body.description:
         schema.setdefault("description", body.description)
     argument = Argument(name="body", location="body", required=body.body.required)
-    return _Entry(ArgumentKey("body", None, _BODY), schema, argument)
+    return _Entry(ArgumentKey("body", None, _BODY), schema, argument, body.pointer)
 
 
-def _named(entry: _Entry, name: str) -> Schema:
+def _named(entry: _Entry, name: str, schemas: Schemas) -> Schema:
     """The schema under its name; where that says less than the name on the wire, the description says it."""
+    schema = mirroring.written_out(entry.schema, schemas.definition)
     wire = entry.argument.wire_name
     if wire is None or name == wire or (wire.isascii() and len(wire) <= LONGEST):
-        return entry.schema
-    said = entry.schema.get("description")
-    return {**entry.schema, "description": f"`{prose.clean(wire)}`" + (f": {said}" if said else "")}
+        return schema
+    said = schema.get("description")
+    return {**schema, "description": f"`{prose.clean(wire)}`" + (f": {said}" if said else "")}
+
+
+def _mirrored(schema: Schema, pointers: Mapping[str, str], schemas: Schemas) -> Schema:
+    """The inputSchema with those annotations for headers that clients accept; the others are problems."""
+
+    def report(tokens: mirroring.Tokens, message: str) -> None:
+        root, name, *rest = (str(token) for token in tokens[:-1])
+        start = schemas.pointer(name) if root == "$defs" else pointers[name]
+        pointer = schemas.resolver.shown(_furthest(start, rest, schemas.resolver))
+        schemas.problems.append(Problem(pointer=pointer, message=message, kind="schema"))
+
+    return mirroring.settled(schema, report)
+
+
+def _furthest(pointer: str, tokens: Sequence[str], resolver: Resolver) -> str:
+    """The place that these tokens lead to, as far as the document is like the schema that was made of it."""
+    try:
+        for token in ("", *tokens):
+            _, pointer = resolver.lookup(join(pointer, token) if token else pointer, pointer)
+    except BrokenReference:
+        pass
+    return pointer

@@ -10,7 +10,12 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from .runtime.protocol import mirrored
+
 TYPES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")
+
+MIRRORED: Final = mirrored.KEYWORD
+"""MCP's own keyword: the header in which clients repeat an argument."""
 
 FORMATS: Final = frozenset(
     {
@@ -131,7 +136,7 @@ READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "enum": choices,
     "const": json_value,
     "default": json_value,
-    **dict.fromkeys(("contentEncoding", "contentMediaType"), text),
+    **dict.fromkeys(("contentEncoding", "contentMediaType", MIRRORED), text),
 }
 """The keywords without subschemas whose value only has to be read. What is in no table is left out of input schemas:
 identifiers (a tool has none), examples and extensions (they cost a model more than they tell it)."""

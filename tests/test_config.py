@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.config import Config, read_settings
+from openapi_mcp.config import Config
 from openapi_mcp.errors import UsageError
+from openapi_mcp.opening import read_settings
 from openapi_mcp.runtime.models import SecurityScheme
 
 SETTINGS = """

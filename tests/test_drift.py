@@ -186,9 +186,24 @@ def test_an_observer_that_fails_fails_no_call(opened: Opened, numbers: str, capl
         raise ZeroDivisionError
 
     server = opened(NUMBERS, base_url=numbers).server()
-    server._observer = fail
+    server._calls.observer = fail
     assert not results(server, [("getNumber", {"id": 5})])[0].is_error
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_whoever_made_a_call_can_hear_what_was_found_in_it(opened: Opened) -> None:
+    bridge = opened(NUMBERS, base_url="http://api.test", check_contract=True)
+    assert bridge.drift
+    request = httpx.Request("GET", "http://api.test/numbers/1")
+    for answer, count in (
+        ({"id": "one", "name": "a"}, 1),
+        ({"id": "one", "name": "a"}, 1),
+        ({"id": 1, "name": "a"}, 0),
+    ):
+        findings = bridge.drift.observe(bridge.tools[0], request, httpx.Response(200, json=answer, request=request))
+        assert findings
+        found = findings.result(20)
+        assert [sentence.partition(":")[0] for sentence in found] == ["getNumber differs from the document"] * count
 
 
 @pytest.fixture(scope="module")

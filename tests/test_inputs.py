@@ -85,3 +85,23 @@ def test_a_closed_body_does_not_ask_for_what_it_forbids() -> None:
     for schema, required in ((asked, ["a", "b"]), (asked | {"additionalProperties": False}, ["a"])):
         body = {"required": True, "content": {"application/json": {"schema": schema}}}
         assert tool_of({"requestBody": body}, "/x").input_schema["required"] == required
+
+
+@pytest.mark.parametrize(
+    ("dialect", "named"),
+    [
+        ("https://json-schema.org/draft/2020-12/schema", True),
+        ("https://json-schema.org/draft/2020-12/schema#", True),
+        ("http://json-schema.org/draft-07/schema#", False),  # what is given out has been converted
+        ("https://spec.openapis.org/oas/3.1/dialect/base", False),
+        (["https://json-schema.org/draft/2020-12/schema"], False),
+        (None, False),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"anyOf": [{"required": ["a"]}]}])
+def test_a_body_that_names_json_schema_2020_12_makes_the_tool_name_it(dialect: Any, named: bool, more: Json) -> None:
+    body = {"$schema": dialect, "type": "object", "properties": {"a": STRING}, **more}
+    schema = tool_of(json_body(ref("Body")), version="3.1", **schemas(Body=body)).input_schema
+    assert schema.get("$schema") == ("https://json-schema.org/draft/2020-12/schema" if named else None)
+    assert "$schema" not in str(schema["properties"])
+    assert "$schema" not in str(schema.get("$defs"))

@@ -7,12 +7,14 @@ the same pages, and verified: any other text is refused.
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from .errors import CursorError
 from .models import Tool
+from .types import ToolDescription
 
 Page: TypeAlias = tuple[tuple[Tool, ...], str | None]
 """Tools and the cursor of the page after them, which is None at the end."""
@@ -52,6 +54,18 @@ class Catalog:
             return self._pages[cursor]
         except KeyError:
             raise CursorError("The cursor is not valid, or no longer. Ask for the list from its beginning.") from None
+
+    def lists_the_same(self, other: "Catalog") -> bool:
+        """Whether a client would be told the same of both, in the same order; how tools are called is not told."""
+        return [_listed(tool) for tool in self.tools] == [_listed(tool) for tool in other.tools]
+
+
+_LISTED: Final = tuple(field.name for field in fields(ToolDescription))
+
+
+def _listed(tool: Tool) -> str:
+    """What is listed of a tool as JSON, in which `1` and `true` differ."""
+    return json.dumps([getattr(tool, name) for name in _LISTED], default=dict)
 
 
 def _starts(tools: tuple[Tool, ...], page_size: int, max_page_bytes: int) -> Iterator[int]:

@@ -8,7 +8,6 @@ import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
-from queue import SimpleQueue
 from typing import Final, TypeAlias
 
 Read: TypeAlias = Callable[[int], bytes]
@@ -78,26 +77,54 @@ def _line(parts: list[bytes], size: int, max_bytes: int) -> Iterator[bytes | Non
 def writing(write: Write) -> Iterator[HandOver]:
     """A function that hands bytes to a thread, which writes them one after the other.
 
-    Bytes whose Future is cancelled before their turn are never written.
+    Bytes whose Future is cancelled before their turn are never written, and not kept either.
     """
-    waiting: SimpleQueue[tuple[bytes, Future[None]] | None] = SimpleQueue()
+    turns = _Turns()
+    threading.Thread(target=turns.write_all, args=[write], name="stdout", daemon=True).start()
+    try:
+        yield turns.add
+    finally:
+        turns.end()
 
-    def hand_over(data: bytes) -> "Future[None]":
+
+class _Turns:
+    """Bytes that wait to be written, in their order."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Future[None], bytes] = {}
+        self._ended = False
+        self._changed = threading.Condition()
+
+    def add(self, data: bytes) -> "Future[None]":
         written: Future[None] = Future()
-        waiting.put((data, written))
+        with self._changed:
+            self._waiting[written] = data
+            self._changed.notify()
+        written.add_done_callback(self._forget)
         return written
 
-    def run() -> None:
-        while item := waiting.get():
-            data, written = item
+    def end(self) -> None:
+        """Nothing more is added."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+
+    def write_all(self, write: Write) -> None:
+        """Write until the end, and what still waits then."""
+        while item := self._next():
+            written, data = item
             if written.set_running_or_notify_cancel():
                 _write_one(write, data, written)
 
-    threading.Thread(target=run, name="stdout", daemon=True).start()
-    try:
-        yield hand_over
-    finally:
-        waiting.put(None)
+    def _next(self) -> "tuple[Future[None], bytes] | None":
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._ended)
+            written = next(iter(self._waiting), None)
+            return None if written is None else (written, self._waiting.pop(written))
+
+    def _forget(self, written: "Future[None]") -> None:
+        with self._changed:
+            self._waiting.pop(written, None)
 
 
 def _write_one(write: Write, data: bytes, written: "Future[None]") -> None:

@@ -5,7 +5,7 @@ empty. What the answer means is never judged. Specification: MCP server/tools ("
 "Error Handling"), RFC 9110 §15.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import httpx
@@ -19,8 +19,8 @@ CUT_SHORT: Final = "openapi_mcp.cut_short"
 
 # What went wrong is said in the first lines; after that come stack traces and pages of HTML.
 _MAX_ERROR_BYTES: Final = 8 * 1024
-# Pictures and recordings are not read as text: they may be larger than what is (4 MiB by default, a large photograph).
-_BINARY_FACTOR: Final = 16
+BINARY_FACTOR: Final = 16
+"""Pictures and recordings are not read as text: they may be larger than what is (4 MiB by default, a large photo)."""
 
 _LESS_WORDS: Final = (
     "limit page perpage pagesize pagelen pagetoken cursor offset skip top count size max maxresults "
@@ -31,8 +31,13 @@ _LESS: Final = frozenset(_LESS_WORDS.split())
 """Names that APIs give to arguments with which one asks for less; in lower case, letters only."""
 
 
-def to_result(tool: Tool, response: httpx.Response, *, max_bytes: int) -> CallToolResult:
-    """The result of a call whose upstream answered; `max_bytes` bounds its text and its structured content, each."""
+def to_result(
+    tool: Tool, response: httpx.Response, *, max_bytes: int, on_cut: Callable[[str], object] = lambda _: None
+) -> CallToolResult:
+    """The result of a call whose upstream answered; `max_bytes` bounds its text and its structured content, each.
+
+    `on_cut` is told what was left out, if anything was; the result says so too.
+    """
     if response.status_code >= 400:
         return _error(tool, response, max_bytes)
     if not response.content:
@@ -45,7 +50,9 @@ def to_result(tool: Tool, response: httpx.Response, *, max_bytes: int) -> CallTo
     if response.extensions.get(CUT_SHORT):
         notes.append(f"only its first {len(response.content)} bytes were read")
     if notes:
-        blocks.append(text_content(_cut_note(tool, max_bytes, notes)))
+        note = _cut_note(tool, max_bytes, notes)
+        on_cut(note)
+        blocks.append(text_content(note))
     return _success(tool, blocks, value)
 
 
@@ -102,7 +109,7 @@ def _fitted_block(block: JsonObject, room: int) -> tuple[JsonObject, list[str]]:
 
 def _cost(block: JsonObject) -> int:
     """How much of the limit a block takes."""
-    return _bytes(block["text"]) if block["type"] == "text" else len(_held(block)) // _BINARY_FACTOR
+    return _bytes(block["text"]) if block["type"] == "text" else len(_held(block)) // BINARY_FACTOR
 
 
 def _held(block: JsonObject) -> str:
@@ -123,10 +130,11 @@ def _cut_note(tool: Tool, max_bytes: int, notes: Iterable[str]) -> str:
 
 
 def _status_and_headers(response: httpx.Response) -> str:
-    """An answer without a body: its status, and what its headers say of the resource."""
+    """An answer without a body: its status, that there is none, and what its headers say of the resource."""
     head = response.request.method == "HEAD"
+    status = _status(response) if head else f"{_status(response)}: the answer has no content."
     told = [(k, v) for k, v in response.headers.multi_items() if (head or k in _TELLING) and k != "set-cookie"]
-    return "\n".join([_status(response), *(f"{name}: {value}" for name, value in told)])
+    return "\n".join([status, *(f"{name}: {value}" for name, value in told)])
 
 
 _TELLING: Final = frozenset({"location", "content-location", "etag", "retry-after"})

@@ -1,26 +1,25 @@
 """`Server`: one message in, at most one answer out; it joins the protocol, the tools and the API, and decides nothing.
 
-Whatever goes wrong in a call becomes an answer: what was foreseen says so to the model, anything else goes to the log
-with its traceback, and the model only hears that it happened. Transports stay thin: bytes and statuses are made here.
+Nothing that happens on the way is raised: it becomes an answer. Transports stay thin: bytes and statuses are made here.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import httpx
-
 from . import protocol
-from .arguments import prepare
+from .calls import Calls, Limiter, Observer
 from .catalog import Catalog
-from .errors import CursorError, RuntimeFailure, UnknownToolError
+from .errors import CursorError, UnknownToolError
+from .listener import SILENT
 from .models import Tool
-from .progress import Notify, Progress
+from .narrator import Narrator
+from .progress import Notify
 from .protocol import ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
-from .requests import RequestOptions, build_request
-from .results import to_result
-from .types import MISSING, CallToolResult, JsonObject, error_result
+from .requests import RequestOptions
+from .results import BINARY_FACTOR
+from .types import CallToolResult, JsonObject
 from .upstream import Upstream
 
 logger = logging.getLogger("openapi_mcp")
@@ -30,9 +29,6 @@ MAX_RESULT_BYTES: Final = 256 * 1024
 
 MAX_STREAMED_BYTES: Final = 1_000_000
 """The size of a result after notifications: clients drop an event of 1 MiB, and the rest of it is not the result's."""
-
-Observer = Callable[[Tool, httpx.Request, httpx.Response], None]
-"""Is told of each call that the API answered. It must not wait, and changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,10 @@ class Answer:
 
 
 class Server:
-    """Tools behind MCP. It belongs to one event loop; whoever makes it calls `aclose` in the end."""
+    """Tools behind MCP. It belongs to one event loop; whoever makes it calls `aclose` in the end.
+
+    `limiter` says which calls come too soon, `observer` is told of those that were answered.
+    """
 
     def __init__(
         self,
@@ -56,31 +55,40 @@ class Server:
         options: RequestOptions,
         max_result_bytes: int = MAX_RESULT_BYTES,
         observer: Observer | None = None,
+        limiter: Limiter | None = None,
     ) -> None:
         self.catalog = catalog
         self.description = description
         self._upstream = upstream
-        self._options = options
-        self._max_result_bytes = max_result_bytes
-        self._observer = observer
+        self._calls = Calls(upstream, options, max_result_bytes=max_result_bytes, observer=observer, limiter=limiter)
+        self._max_binary_bytes = max_result_bytes * BINARY_FACTOR
         # Rendered pages by revision and cursor. As cursors are verified, there are only so many.
         self._pages: dict[tuple[str, str | None], JsonObject] = {}
 
     def receive(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Step:
         """What a message causes (see `protocol.receive`); `perform` makes it happen."""
-        return protocol.receive(self.description, session, message, headers)
+        step = protocol.receive(self.description, session, message, headers)
+        return self._checked(step, step.action) if isinstance(step.action, ToolCall) else step
 
-    async def perform(self, step: Step, notify: Notify | None = None) -> Answer:
+    async def perform(
+        self,
+        step: Step,
+        notify: Notify | None = None,
+        caller: str = "",
+        *,
+        max_streamed_bytes: int | None = MAX_STREAMED_BYTES,
+    ) -> Answer:
         """Do what a Step asks for and write its answer. Never raises, unless it is cancelled.
 
-        `notify` sends what is said before the answer: the progress of a call whose client asked to hear of it. A result
-        that was preceded by notifications is cut to MAX_STREAMED_BYTES whatever `max_result_bytes` is, and says so.
+        `notify` sends what is said before the answer: the progress of a call whose client asked to hear of it, and what
+        happens meanwhile. A result that was preceded by notifications is cut to `max_streamed_bytes` whatever
+        `max_result_bytes` is, and says so. `caller` is for whom calls are counted where there is a `limiter`.
         The messages of a batch are done one after the other, so that no single message makes many requests at once; its
         answers are one message of their own size, so nothing precedes them.
         """
         if not step.batch:
-            return Answer(await self._perform(step, notify), step.session, step.status)
-        bodies = [body for part in step.batch if (body := await self._perform(part, None)) is not None]
+            return Answer(await self._perform(step, notify, caller, max_streamed_bytes), step.session, step.status)
+        bodies = [body for part in step.batch if (body := await self._perform(part, None, caller)) is not None]
         return Answer(b"[" + b",".join(bodies) + b"]" if bodies else None, step.session, step.status)
 
     async def handle(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Answer:
@@ -89,61 +97,46 @@ class Server:
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
         """Call a tool. Raises UnknownToolError; any other failure is a result with `is_error`."""
-        return await self._call(self._tool(name), arguments)
+        tool = self.catalog.get(name)
+        if tool is None:
+            raise UnknownToolError(_UNKNOWN)
+        return await self._calls.make(tool, arguments)
 
     async def aclose(self) -> None:
         """Close the connections to the API."""
         await self._upstream.aclose()
 
-    def _tool(self, name: str) -> Tool:
-        tool = self.catalog.get(name)
-        if tool is None:
-            raise UnknownToolError("There is no tool of that name.")
-        return tool
+    def _checked(self, step: Step, call: ToolCall) -> Step:
+        """A call whose headers do not say what its arguments say is refused here, since that is an HTTP status too."""
+        tool = self.catalog.get(call.name)
+        mismatch = None if tool is None else call.mismatch(tool.input_schema)
+        return step if mismatch is None else Step(session=step.session, status=400, reply=mismatch)
 
-    async def _call(self, tool: Tool, arguments: Mapping[str, Any], progress: Progress | None = None) -> CallToolResult:
-        try:
-            request = build_request(tool, prepare(tool, arguments), self._options)
-            response = await self._upstream.send(request, progress.tell if progress else None)
-            result = self._result(tool, response, streamed=bool(progress and progress.told))
-        except RuntimeFailure as failure:
-            return error_result(str(failure))
-        except Exception:
-            logger.exception("The call of %s failed.", tool.name)
-            return error_result("The server failed while it made this call; the reason is in its log.")
-        self._observe(tool, request, response)
-        return result
-
-    def _result(self, tool: Tool, response: httpx.Response, *, streamed: bool) -> CallToolResult:
-        limit = self._max_result_bytes
-        result = to_result(tool, response, max_bytes=limit)
-        while streamed and limit and _size(result) > MAX_STREAMED_BYTES:
-            limit = min(limit, MAX_STREAMED_BYTES) // 2
-            result = to_result(tool, response, max_bytes=limit)
-        return result
-
-    def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> None:
-        try:
-            if self._observer is not None:
-                self._observer(tool, request, response)
-        except Exception:
-            logger.exception("The call of %s was answered, but could not be observed.", tool.name)
-
-    async def _perform(self, step: Step, notify: Notify | None) -> bytes | None:
+    async def _perform(self, step: Step, notify: Notify | None, caller: str, most: int | None = None) -> bytes | None:
         action = step.action
         if isinstance(action, ToolCall):
-            return _encode(await self._reply_to_call(action, notify))
+            tool = self.catalog.get(action.name)
+            return _encode(
+                action.refuse(_UNKNOWN) if tool is None else await self._reply(action, tool, notify, caller, most)
+            )
         if isinstance(action, ToolList):
             return _encode(self._reply_to_list(action))
         return None if step.reply is None else _encode(step.reply)
 
-    async def _reply_to_call(self, call: ToolCall, notify: Notify | None) -> JsonObject:
-        try:
-            tool = self._tool(call.name)
-        except UnknownToolError as failure:
-            return call.refuse(str(failure))
-        progress = None if notify is None or call.progress_token is None else Progress(call, notify)
-        return call.reply(await self._call(tool, call.arguments, progress), tool.output_schema)
+    async def _reply(
+        self, call: ToolCall, tool: Tool, notify: Notify | None, caller: str, most: int | None
+    ) -> JsonObject:
+        kept = 0 if most is None else self._max_binary_bytes
+        listener = SILENT if notify is None else Narrator(call, notify, max_binary_bytes=kept)
+        result = await self._calls.make(
+            tool,
+            call.arguments,
+            caller=caller,
+            trace=call.trace,
+            listener=listener,
+            max_streamed_bytes=most,
+        )
+        return call.reply(result, tool.output_schema)
 
     def _reply_to_list(self, wanted: ToolList) -> JsonObject:
         key = (wanted.revision.name, wanted.cursor)
@@ -155,10 +148,7 @@ class Server:
         return wanted.reply(self._pages[key])
 
 
-def _size(result: CallToolResult) -> int:
-    """Bytes of a result as JSON, whatever the revision makes of it."""
-    structured = None if result.structured_content is MISSING else result.structured_content
-    return len(jsonrpc.encode([*result.content, structured]))
+_UNKNOWN: Final = "There is no tool of that name."
 
 
 def _encode(reply: JsonObject) -> bytes:

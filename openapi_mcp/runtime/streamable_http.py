@@ -1,14 +1,13 @@
 """MCP over Streamable HTTP: one endpoint, one POST a message, one answer; the door is checked before the message.
 
 Specification: basic/transports, "Streamable HTTP", of 2025-03-26 to 2026-07-28. Answers are JSON unless notifications
-precede them (see `replies`). No sessions are kept and no stream outlives its request, so any process that serves the
-same tools can answer any request.
+precede them (see `replies`). What a session settled is in its id (see `sessions`), so any process that has the secret
+and serves the same tools can answer any request; what more is known of it is in the `ledger`.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
-from typing import Final
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -16,61 +15,77 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from . import media_types
-from .protocol import Session, Step, jsonrpc
-from .replies import Reply
+from . import cors, door, protocol
+from .door import LOOPBACK, Door, Headers
+from .intake import MAX_CONCURRENCY, MAX_STREAMS, RECEIVE_TIMEOUT, Capacity, Intake
+from .ledger import Ledger
+from .live import Live
+from .peers import Peers
+from .protocol import Session, Step, Subscription, jsonrpc
+from .reception import SESSION, Reception
+from .replies import EVENT_STREAM, Refused, Reply
 from .server import Answer, Server
-
-LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
-"""The hosts of a server for this machine only; with a web page's own name in Host, the page's browser was misled."""
-
-KEEP_ALIVE: Final = 15.0
-"""Seconds between two signs of life on a stream: what lies between client and server often gives up after 30 or 60."""
-
-_STREAM: Final = "text/event-stream"
-_ANSWERS: Final = ("application/json", _STREAM)
-"""A client must accept both; one that names only the other is served all the same."""
+from .sessions import Sessions
+from .waiting import KEEP_ALIVE, REQUEST_TIMEOUT, Waiting
 
 
 def create_app(
-    server: Server,
+    server: Server | Live,
     *,
     path: str = "/mcp",
     allowed_hosts: Collection[str] | None = LOOPBACK,
     allowed_origins: Collection[str] | None = LOOPBACK,
+    auth_token: str | None = None,
+    sessions: Sessions | None = None,
+    peers: Peers | None = None,
     max_body_bytes: int = jsonrpc.MAX_MESSAGE_BYTES,
+    max_concurrency: int | None = MAX_CONCURRENCY,
+    max_streams: int | None = MAX_STREAMS,
+    receive_timeout: float = RECEIVE_TIMEOUT,
+    request_timeout: float | None = REQUEST_TIMEOUT,
     keep_alive: float = KEEP_ALIVE,
+    alongside: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> Starlette:
     """An ASGI application that serves MCP at `path` and says at `/health` that it lives.
 
-    `allowed_hosts` are the values that Host may have, `allowed_origins` those of Origin (which only browsers send):
-    each a host for every port (`localhost`), a host with its port, or for Origin also the whole
-    (`https://example.com`). None lets in all. `keep_alive` is how many seconds a stream of events is silent at most.
-    The server is closed when the application's lifespan ends.
+    `allowed_hosts`, `allowed_origins` and `auth_token` are those of `Door`. `sessions` (random where not given) have to
+    be the same in all processes that serve the same clients, and `peers` are those among them on this machine. Times
+    are in seconds: `receive_timeout` for a message to arrive, `request_timeout` for all that is done for it, and
+    `keep_alive` is how long a stream of events is silent at most. `max_concurrency` messages are dealt with at once,
+    and `max_streams` held open. What runs `alongside` begins and ends with the application's lifespan, at whose end the
+    server is closed.
     """
+    live, peers = Live.of(server), peers or Peers()
+    ledger = Ledger(peers.tell)
+    endpoint = _Endpoint(
+        live,
+        Door(allowed_hosts=allowed_hosts, allowed_origins=allowed_origins, auth_token=auth_token),
+        Intake(max_body_bytes, receive_timeout),
+        Reception((sessions or Sessions.random()).of(auth_token or ""), ledger),
+        Waiting(request_timeout, keep_alive),
+        calls=Capacity(max_concurrency, "messages at once"),
+        streams=Capacity(max_streams, "open streams"),
+    )
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        peers.open(ledger.hear)
         try:
-            yield
+            async with alongside():
+                yield
         finally:
-            await server.aclose()
+            peers.close()
+            await live.aclose()
 
-    endpoint = _Endpoint(server, allowed_hosts, allowed_origins, max_body_bytes, keep_alive)
-    return Starlette(routes=[Route("/health", _health), Route(path, endpoint)], lifespan=lifespan)
+    # With a slash at the end it is the same: a redirect would say whatever Host says.
+    routes = [Route("/health", _health), *(Route(each, endpoint) for each in {path, path.rstrip("/") + "/"})]
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.router.redirect_slashes = False
+    return app
 
 
 async def _health(_request: Request) -> Response:
     return PlainTextResponse("ok\n")
-
-
-class _Refused(Exception):
-    """An HTTP request that gets an error before its message is read."""
-
-    def __init__(self, status: int, message: str, code: int = jsonrpc.INVALID_REQUEST) -> None:
-        super().__init__(message)
-        body = jsonrpc.encode(jsonrpc.error(code, message))
-        self.response = Response(body, status, media_type="application/json")
 
 
 class _Endpoint:
@@ -78,129 +93,109 @@ class _Endpoint:
 
     def __init__(
         self,
-        server: Server,
-        allowed_hosts: Collection[str] | None,
-        allowed_origins: Collection[str] | None,
-        max_body_bytes: int,
-        keep_alive: float,
+        live: Live,
+        entrance: Door,
+        intake: Intake,
+        reception: Reception,
+        waiting: Waiting,
+        *,
+        calls: Capacity,
+        streams: Capacity,
     ) -> None:
-        self._server = server
-        self._allowed_hosts = allowed_hosts
-        self._allowed_origins = allowed_origins
-        self._max_body_bytes = max_body_bytes
-        self._keep_alive = keep_alive
+        self._live = live
+        self._door = entrance
+        self._intake = intake
+        self._reception = reception
+        self._waiting = waiting
+        self._calls = calls
+        self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
         reply = Reply(scope, receive, send)
         try:
-            self._check_door(request)
-            _check_method(request)
-            _check_media_types(request)
-            answer = await self._answer(request, reply)
-        except _Refused as refused:
+            response = await self._respond(Request(scope, receive), reply)
+        except Refused as refused:
             await reply.finish(refused.response)
         except ClientDisconnect:
             return  # nobody is there to be answered
         except asyncio.CancelledError:
             # Only a server that stops cancels a request. It has waited as long as it was told to, and this is the
             # outermost frame of the request's task: raised further, it would be logged as a failure.
-            await reply.finish(_Refused(503, "The server is stopping.", jsonrpc.INTERNAL_ERROR).response)
+            await reply.finish(Refused(503, "The server is stopping.", code=jsonrpc.INTERNAL_ERROR).response)
         else:
-            await reply.finish(_response(answer))
+            await (reply.end() if response is None else reply.finish(response))
 
-    def _check_door(self, request: Request) -> None:
-        """A page in a browser must not reach a server on the same machine ("Security Warning")."""
-        if not _is_allowed(_header(request, "host") or "", self._allowed_hosts):
-            raise _Refused(421, "This server is not known by that host name.")
-        origin = _header(request, "origin")
-        if origin is not None and not _is_origin_allowed(origin, self._allowed_origins):
-            raise _Refused(403, "Pages of this origin may not use this server.")
+    async def _respond(self, request: Request, reply: Reply) -> Response | None:
+        """The response; None where there is nothing to add to what was said, if anything was."""
+        door.check_size(request.scope["headers"])
+        headers = door.joined(request.scope["headers"])
+        self._door.check_address(headers)
+        reply.headers += cors.permission(headers)
+        if cors.is_preflight(request.method, headers):
+            return cors.preflight(headers)
+        self._door.check_token(headers)
+        self._check_method(request.method, headers)
+        if request.method == "POST":
+            door.check_media_types(headers)
+            return _response(await self._post(request, headers, reply))
+        session = self._reception.session(headers)
+        if request.method == "GET":
+            door.check_takes_events(headers)
+            return _response(await self._get(session, request, reply))
+        self._reception.ledger.end(session)
+        return Response(status_code=204)
 
-    async def _answer(self, request: Request, reply: Reply) -> Answer:
-        body = await self._body(request)
-        try:
-            message = jsonrpc.decode(body)
-        except jsonrpc.InvalidJson as problem:
-            raise _Refused(400, str(problem), jsonrpc.PARSE_ERROR) from None
-        headers = {name: _header(request, name) or "" for name in request.headers}
-        step = self._server.receive(message, Session(), headers)
-        return await self._perform(step, request, reply)
+    def _check_method(self, method: str, headers: Headers) -> None:
+        """GET and DELETE are about a session of the handshake era; GET is for hearing of changes, if there are any."""
+        allowed = ["POST"]
+        if SESSION in headers and not protocol.is_stateless(None, headers):
+            allowed += ["GET", "DELETE"] if self._live.description.list_changed else ["DELETE"]
+        if method not in allowed:
+            message = "Only POST is served here, and what a session of the handshake era needs."
+            raise Refused(405, message, headers={"Allow": ", ".join(allowed)})
 
-    async def _body(self, request: Request) -> bytes:
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > self._max_body_bytes:
-                raise _Refused(413, f"A message has at most {self._max_body_bytes} bytes.")
-        return bytes(body)
+    async def _post(self, request: Request, headers: Headers, reply: Reply) -> Answer | None:
+        with self._calls.place():
+            message = await self._intake.read(request)
+            stateless = protocol.is_stateless(message, headers)
+            session = Session() if stateless else self._reception.session(headers)
+            step = self._live.receive(message, session, headers)
+            reply.headers += self._reception.note(step, session)
+            if not isinstance(step.action, Subscription):
+                return await self._answer(step, session, request, headers, reply)
+        door.check_takes_events(headers)
+        with self._streams.place():
+            work = asyncio.create_task(self._live.perform(step, reply.notify))
+            return await self._waiting.stream(work, reply, request, self._live.changes.end)
 
-    async def _perform(self, step: Step, request: Request, reply: Reply) -> Answer:
-        """Do what a message asks for, and show that a stream lives meanwhile.
+    async def _answer(
+        self, step: Step, session: Session, request: Request, headers: Headers, reply: Reply
+    ) -> Answer | None:
+        if step.action is None and not step.batch:
+            return await self._live.perform(step)
+        caller = request.client.host if request.client else ""
+        notify = reply.notify if door.accepts(headers, EVENT_STREAM) else None
+        work = asyncio.create_task(self._live.perform(step, notify, caller))
+        with self._reception.following(step, session, work.cancel):
+            return await self._waiting.call(work, step, reply, request if step.ends_with_connection else None)
 
-        Raises ClientDisconnect where a client cancels by closing its connection (2026-07-28) and did.
-        """
-        notify = reply.notify if _accepts(request, _STREAM) else None
-        performing = asyncio.create_task(self._server.perform(step, notify))
-        leaving = asyncio.create_task(_disconnected(request)) if step.ends_with_connection else None
-        tasks = {task for task in (performing, leaving) if task is not None}
-        try:
-            while not performing.done():
-                done, _ = await asyncio.wait(tasks, timeout=self._keep_alive, return_when=asyncio.FIRST_COMPLETED)
-                if leaving in done and performing not in done:
-                    raise ClientDisconnect
-                if not done:
-                    await reply.keep_alive()
-            return performing.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+    async def _get(self, session: Session, request: Request, reply: Reply) -> Answer | None:
+        """The one stream of a session, on which it hears of changes ("Listening for Messages from the Server")."""
+        with self._streams.place():
+            work = asyncio.create_task(self._tell_changes(session, reply))
+            with self._reception.ledger.stream(session, work.cancel):
+                await self._waiting.stream(work, reply, request, self._live.changes.end)
+        return None
 
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-def _response(answer: Answer) -> Response:
-    return Response(answer.body, answer.status, media_type=None if answer.body is None else "application/json")
-
-
-def _header(request: Request, name: str) -> str | None:
-    """A header with all its lines (RFC 9110 §5.3), so that no check looks at another line than the next reader."""
-    values = request.headers.getlist(name)
-    return ", ".join(values) if values else None
-
-
-def _check_method(request: Request) -> None:
-    if request.method != "POST":
-        refused = _Refused(405, "Only POST is served here.")
-        refused.response.headers["Allow"] = "POST"
-        raise refused
-
-
-def _check_media_types(request: Request) -> None:
-    # A browser may send the other content types to anybody without asking first.
-    if media_types.essence(_header(request, "content-type") or "") != "application/json":
-        raise _Refused(415, "The content type must be application/json.")
-    if not any(_accepts(request, kind) for kind in _ANSWERS):
-        raise _Refused(406, "The answer is application/json.")
+    async def _tell_changes(self, session: Session, reply: Reply) -> Answer:
+        changes = self._live.changes.listen()
+        await reply.begin()
+        async for _ in changes:
+            await reply.notify(jsonrpc.encode(protocol.list_changed()))
+        return Answer(None, session, 200)
 
 
-def _accepts(request: Request, kind: str) -> bool:
-    accepted = (_header(request, "accept") or "*/*").split(",")
-    return any(media_types.covers(item, kind) for item in accepted)
-
-
-def _is_allowed(host: str, allowed: Collection[str] | None) -> bool:
-    host = host.lower()
-    name, _, port = host.rpartition(":")
-    return allowed is None or host in allowed or (port.isdecimal() and name in allowed)
-
-
-def _is_origin_allowed(origin: str, allowed: Collection[str] | None) -> bool:
-    scheme, separator, host = origin.partition("://")
-    if allowed is None or not separator:
-        return allowed is None
-    return origin in allowed or (scheme in {"http", "https"} and _is_allowed(host, allowed))
+def _response(answer: Answer | None) -> Response | None:
+    if answer is None:
+        return None
+    return Response(answer.body, answer.status, media_type=None if answer.body is None else door.JSON)

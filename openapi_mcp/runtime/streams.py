@@ -87,16 +87,16 @@ def kind_of(content_type: str) -> type[Lines] | None:
     return Lines if media_types.is_json_lines(content_type) else None
 
 
-class Listener:
-    """Tells of the entries of one body while it comes; these media types are UTF-8 by definition."""
+class Entries:
+    """The entries of one body, told while it comes; these media types are UTF-8 by definition."""
 
-    def __init__(self, content_type: str, on_entry: OnEntry | None) -> None:
+    def __init__(self, content_type: str, on_entry: OnEntry) -> None:
         kind = kind_of(content_type)
         self._entries = None if kind is None else kind(codecs.getincrementaldecoder("utf-8-sig")("replace"))
         self._on_entry = on_entry
 
-    async def hear(self, data: bytes, *, final: bool = False) -> None:
+    async def take(self, data: bytes, *, final: bool = False) -> None:
         """Tell of each entry that is whole with this piece."""
-        if self._entries is not None and self._on_entry is not None:
+        if self._entries is not None:
             for entry in self._entries.feed(data, final=final):
                 await self._on_entry(entry)

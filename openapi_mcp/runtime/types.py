@@ -29,18 +29,28 @@ MISSING: Final = Missing.MISSING
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
-    """Who a server is (MCP `Implementation`): a programmatic name, a version, a title for people."""
+    """Who a server is (MCP `Implementation`): a programmatic name, a version, and for people a title and more.
+
+    `icons` holds Icon objects by their wire names (`src`, `mimeType`, `sizes`).
+    """
 
     name: str
     version: str
     title: str | None = None
+    description: str | None = None
+    website_url: str | None = None
+    icons: tuple[Mapping[str, Any], ...] = ()
 
     def to_wire(self) -> JsonObject:
-        """The JSON object of the specification, without what is not known."""
+        """The JSON object of the latest revision, without what is not known."""
         wire: JsonObject = {"name": self.name, "version": self.version}
-        if self.title:
-            wire["title"] = self.title
-        return wire
+        extras = {
+            "title": self.title,
+            "description": self.description,
+            "websiteUrl": self.website_url,
+            "icons": [dict(icon) for icon in self.icons],
+        }
+        return wire | {name: value for name, value in extras.items() if value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,12 +16,14 @@ from typing import Final
 
 import httpx
 
+from . import counting
 from .errors import UpstreamError
 from .failures import sentence
+from .listener import SILENT, Listener
 from .redirects import MAX_REDIRECTS, following
 from .results import CUT_SHORT
 from .retries import Retries
-from .streams import EVENT_STREAM, Listener, OnEntry
+from .streams import EVENT_STREAM, Entries
 from .tls import tls_context
 
 logger = logging.getLogger("openapi_mcp")
@@ -67,15 +69,15 @@ class Upstream:
         self._retries = retries
         self._max_bytes = max_bytes
 
-    async def send(self, request: httpx.Request, on_entry: OnEntry | None = None) -> httpx.Response:
+    async def send(self, request: httpx.Request, listener: Listener = SILENT) -> httpx.Response:
         """The answer with its body read, redirects followed, asked again as `retries` says. Raises UpstreamError.
 
-        A body of more than `max_bytes` is read so far and marked with the extension `results.CUT_SHORT`. `on_entry` is
-        told of each entry of a successful answer that is a stream (see `streams`) while the rest is still to come.
+        A body of more than `max_bytes` is read so far and marked with the extension `results.CUT_SHORT`. `listener` is
+        told how it goes meanwhile.
         """
         try:
             async with asyncio.timeout(self._timeouts.total) as limit:
-                return await self._follow(request, limit, on_entry)
+                return await self._follow(request, limit, listener)
         except (httpx.HTTPError, OSError) as error:  # a TLS alert after the handshake passes through httpx as it is
             raise UpstreamError(sentence(error, _host(request), asdict(self._timeouts))) from error
 
@@ -83,48 +85,55 @@ class Upstream:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _follow(self, request: httpx.Request, limit: asyncio.Timeout, on_entry: OnEntry | None) -> httpx.Response:
+    async def _follow(self, request: httpx.Request, limit: asyncio.Timeout, listener: Listener) -> httpx.Response:
         for _ in range(MAX_REDIRECTS + 1):
-            response = await self._insist(request, limit, on_entry)
+            response = await self._insist(request, limit, listener)
             next_request = following(request, response)
             if next_request is None:
                 return response
             request = next_request
         raise UpstreamError(f"The API at {_host(request)} redirects more than {MAX_REDIRECTS} times; that is a loop.")
 
-    async def _insist(self, request: httpx.Request, limit: asyncio.Timeout, on_entry: OnEntry | None) -> httpx.Response:
+    async def _insist(self, request: httpx.Request, limit: asyncio.Timeout, listener: Listener) -> httpx.Response:
         """The answer to one request, which is sent again where `retries` says so and its time lasts."""
         for tried in itertools.count(1):
-            outcome = await self._attempt(request, on_entry)
+            outcome = await self._attempt(request, listener)
             wait = self._retries.wait(request.method, outcome, tried)
             if wait is None or not _lasts(limit, wait):
                 break
             logger.info("%s: attempt %d, %s; the next in %.1f s", _host(request), tried, _shown(outcome), wait)
+            await listener.retrying(tried, _shown(outcome), wait)
             await self._retries.sleep(wait)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
     async def _attempt(
-        self, request: httpx.Request, on_entry: OnEntry | None
+        self, request: httpx.Request, listener: Listener
     ) -> httpx.Response | httpx.TransportError | OSError:
         """An answer, or why there was none. What goes wrong after an answer has begun is raised."""
         limits = httpx.Timeout(self._timeouts.read, connect=self._timeouts.connect)
         request.extensions = {**request.extensions, "timeout": limits.as_dict()}
+        if listener.counts:
+            counting.count(request, listener.sent)
+        await listener.asked(request)
         try:
             response = await self._client.send(request, stream=True, follow_redirects=False)
         except (httpx.TransportError, OSError) as error:
             return error
         logger.debug("%s %s%s: %d", request.method, _host(request), request.url.path, response.status_code)
         try:
-            return await self._read(response, on_entry if response.is_success else None)
+            await listener.answering(response)
+            answer = await self._read(response, listener)
         finally:
             await response.aclose()
+        await listener.answered(answer)
+        return answer
 
-    async def _read(self, response: httpx.Response, on_entry: OnEntry | None) -> httpx.Response:
+    async def _read(self, response: httpx.Response, listener: Listener) -> httpx.Response:
         """The same response with its body in memory, decoded; its headers no longer say how it was transferred."""
         body = bytearray()
-        cut_short = not await self._fill(body, response, on_entry)
+        cut_short = not await self._fill(body, response, listener)
         transfer = _TRANSFER if body else frozenset[bytes]()
         return httpx.Response(
             response.status_code,
@@ -134,18 +143,20 @@ class Upstream:
             extensions={**response.extensions, CUT_SHORT: cut_short},
         )
 
-    async def _fill(self, body: bytearray, response: httpx.Response, on_entry: OnEntry | None) -> bool:
+    async def _fill(self, body: bytearray, response: httpx.Response, listener: Listener) -> bool:
         """Read a body up to the limit; whether it ended before. An event stream may never: it has the read timeout."""
         content_type = response.headers.get("content-type", "")
-        listener = Listener(content_type, on_entry)
+        entries = Entries(content_type if response.is_success else "", listener.entry)
         try:
             async with asyncio.timeout(self._timeouts.read if content_type.startswith(EVENT_STREAM) else None):
                 async for chunk in response.aiter_bytes():
                     body += chunk
                     if len(body) > self._max_bytes:
                         return False
-                    await listener.hear(chunk)
-                await listener.hear(b"", final=True)
+                    if listener.counts:
+                        await listener.received(response.num_bytes_downloaded)
+                    await entries.take(chunk)
+                await entries.take(b"", final=True)
         except TimeoutError as error:
             if not body:
                 raise httpx.ReadTimeout("no event came", request=response.request) from error

@@ -1,23 +1,28 @@
-// Drives one official MCP client for Node and prints what it saw as one JSON object.
-//   node drive.mjs '{"client": "sdk" | "client", "era": "legacy" | "auto" | "modern", "url": … | "command": […], "calls": [[name, arguments], …]}'
-// Any error the client raises while it lists ends the program with a non-zero code: that is what the tests are about.
+// Drives one official MCP client for Node and prints what it saw as JSON, on the last line (errands.py does the same).
+//   node drive.mjs '{"client": "sdk" | "client", "era": "legacy" | "auto" | "modern", "url": … | "command": […], …}'
+// and of what to do: "calls": [[name, arguments], …]; "progress": [[name, arguments, URL to tell of each], …];
+// "cancel": [name, arguments, URL that answers when the call has begun]; "watch": true. Any error the client raises
+// that is not what a test asks for ends the program with a non-zero code: that is what the tests are about.
 
 const job = JSON.parse(process.argv[2]);
-const negotiation = { legacy: undefined, auto: { mode: 'auto' }, modern: { mode: { pin: '2026-07-28' } } };
+const ERAS = { legacy: undefined, auto: { mode: 'auto' }, modern: { mode: { pin: '2026-07-28' } } };
+const say = (value) => console.log(JSON.stringify(value));
 
 async function parts() {
   if (job.client === 'sdk') {
     const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
     const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
-    return { Client, StdioClientTransport, StreamableHTTPClientTransport };
+    const callTool = (params, options) => client.callTool(params, undefined, options);
+    return { Client, StdioClientTransport, StreamableHTTPClientTransport, callTool };
   }
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
-  return { Client, StdioClientTransport, StreamableHTTPClientTransport };
+  const callTool = (params, options) => client.callTool(params, options);
+  return { Client, StdioClientTransport, StreamableHTTPClientTransport, callTool };
 }
 
-async function listAll(client) {
+async function names() {
   const tools = [];
   let cursor;
   do {
@@ -25,27 +30,72 @@ async function listAll(client) {
     tools.push(...page.tools);
     cursor = page.nextCursor;
   } while (cursor !== undefined);
-  return tools;
+  return tools.map((tool) => tool.name);
 }
 
-async function call(client, [name, args]) {
-  try {
-    return await client.callTool({ name, arguments: args });
-  } catch (error) {
-    return { raised: String(error), code: error.code };
-  }
+async function followed([name, args, seen]) {
+  const told = [];
+  const onprogress = ({ progress, total, message }) => {
+    told.push([progress, total ?? null, message ?? null]);
+    fetch(seen);
+  };
+  return { result: await callTool({ name, arguments: args }, { onprogress }), told };
 }
 
-const { Client, StdioClientTransport, StreamableHTTPClientTransport } = await parts();
-const options = negotiation[job.era] ? { versionNegotiation: negotiation[job.era] } : {};
+async function callUntil([name, args, begun]) {
+  const abort = new AbortController();
+  const call = callTool({ name, arguments: args }, { signal: abort.signal }).then(
+    () => { throw new Error('the call was answered'); },
+    (error) => { if (!abort.signal.aborted) throw error; },
+  );
+  const answer = await fetch(begun);
+  if (!answer.ok) throw new Error(`the call did not begin: ${answer.status}`);
+  abort.abort();
+  await call;
+}
+
+// A client of the handshake era hears of changes on a stream that it opens by itself, at a time that it does not tell.
+let opened;
+const streaming = new Promise((resolve) => { opened = resolve; });
+async function fetching(url, init) {
+  const response = await fetch(url, init);
+  if (init?.method === 'GET') opened();
+  return response;
+}
+
+let heard;
+const changed = new Promise((resolve) => { heard = resolve; });
+const onChanged = (error, tools) => heard({ error: error && String(error), tools: tools?.map((tool) => tool.name) });
+
+const { Client, StdioClientTransport, StreamableHTTPClientTransport, callTool } = await parts();
+const options = job.watch ? { listChanged: { tools: { debounceMs: 0, onChanged } } } : {};
+if (ERAS[job.era]) options.versionNegotiation = ERAS[job.era];
 const client = new Client({ name: 'tests', version: '1' }, options);
 const transport = job.url
-  ? new StreamableHTTPClientTransport(new URL(job.url))
+  ? new StreamableHTTPClientTransport(new URL(job.url), { fetch: fetching })
   : new StdioClientTransport({ command: job.command[0], args: job.command.slice(1), env: job.env, stderr: 'inherit' });
+const seen = {};
+const setVersion = transport.setProtocolVersion?.bind(transport);
+transport.setProtocolVersion = (version) => { seen.version = version; setVersion?.(version); };
 await client.connect(transport);
-const tools = await listAll(client);
-const results = [];
-for (const each of job.calls ?? []) results.push(await call(client, each));
+seen.version = client.getNegotiatedProtocolVersion?.() ?? seen.version; // the older client tells its transport only
+seen.tools = await names();
+seen.results = [];
+for (const [name, args] of job.calls ?? []) seen.results.push(await callTool({ name, arguments: args }));
+seen.progress = [];
+for (const each of job.progress ?? []) seen.progress.push(await followed(each));
+if (job.cancel) {
+  await callUntil(job.cancel);
+  seen.afterwards = await names();
+}
+if (job.watch) {
+  if (job.url && seen.version < '2026') await streaming;
+  say('listening');
+  const change = await changed;
+  say('heard');
+  if (change.error) throw new Error(change.error);
+  seen.changed = change.tools;
+}
 await client.close();
-console.log(JSON.stringify({ server: client.getServerVersion(), tools: job.names ? tools.map((tool) => tool.name) : tools, results }));
+say(seen);
 process.exit(0);

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -88,6 +89,27 @@ def test_a_write_that_is_cancelled_before_its_turn_never_happens() -> None:
 
     asyncio.run(run())
     assert written == [b"1", b"3"]
+    os.close(inlet)
+    os.close(outlet)
+
+
+def test_what_is_cancelled_before_its_turn_is_not_kept() -> None:
+    inlet, outlet = os.pipe()
+    data = bytes(100)
+    unused = sys.getrefcount(data)
+
+    async def run() -> None:
+        with writing(lambda _: os.read(inlet, 1)) as hand_over:
+            first = hand_over(b"1")
+            for _ in range(100):
+                second = hand_over(data)
+                assert sys.getrefcount(data) == unused + 1
+                assert second.cancel()
+                assert sys.getrefcount(data) == unused
+            os.write(outlet, b".")
+            await asyncio.wrap_future(first)
+
+    asyncio.run(run())
     os.close(inlet)
     os.close(outlet)
 

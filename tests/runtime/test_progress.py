@@ -14,9 +14,9 @@ import httpx
 import pytest
 from mcp import Client, StdioServerParameters
 
+from openapi_mcp.runtime.conversation import Conversation
 from openapi_mcp.runtime.protocol import HANDSHAKE, STATELESS, Session
 from openapi_mcp.runtime.server import MAX_STREAMED_BYTES, Server
-from openapi_mcp.runtime.stdio import Conversation
 from openapi_mcp.runtime.streamable_http import create_app
 from openapi_mcp.runtime.upstream import Upstream
 from tests.runtime.news import ENTRIES, STREAMS, VALUES, NewsApi, news_server

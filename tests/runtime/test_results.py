@@ -191,18 +191,23 @@ def test_a_multipart_answer_that_cannot_be_split_is_not_lost(content_type: str) 
 @pytest.mark.parametrize(
     ("status", "method", "headers", "shown"),
     [
-        (204, "DELETE", {}, "204 No Content"),
-        (200, "GET", {}, "200 OK"),
-        (304, "GET", {"etag": '"x"'}, '304 Not Modified\netag: "x"'),
-        (201, "POST", {"location": "/pets/1", "x-other": "1"}, "201 Created\nlocation: /pets/1"),
-        (202, "POST", {"retry-after": "5"}, "202 Accepted\nretry-after: 5"),
+        (204, "DELETE", {}, "204 No Content: the answer has no content."),
+        (200, "GET", {}, "200 OK: the answer has no content."),
+        (304, "GET", {"etag": '"x"'}, '304 Not Modified: the answer has no content.\netag: "x"'),
+        (
+            201,
+            "POST",
+            {"location": "/pets/1", "x-other": "1"},
+            "201 Created: the answer has no content.\nlocation: /pets/1",
+        ),
+        (202, "POST", {"retry-after": "5"}, "202 Accepted: the answer has no content.\nretry-after: 5"),
         (
             200,
             "HEAD",
             {"x-total": "5", "content-length": "7", "set-cookie": "s=1"},
             "200 OK\nx-total: 5\ncontent-length: 7",
         ),
-        (299, "GET", {}, "299"),
+        (299, "GET", {}, "299: the answer has no content."),
     ],
 )
 def test_an_answer_without_a_body_says_its_status(

@@ -9,13 +9,15 @@ from typing import Any
 import httpx
 import pytest
 
+from openapi_mcp.runtime.catalog import Catalog
 from openapi_mcp.runtime.errors import UnknownToolError
 from openapi_mcp.runtime.protocol import Session
+from openapi_mcp.runtime.requests import RequestOptions
 from openapi_mcp.runtime.retries import Retries
 from openapi_mcp.runtime.server import Answer, Server
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.runtime.upstream import Upstream
-from tests.runtime.pets import pet_server
+from tests.runtime.pets import DESCRIPTION, TOOLS, pet_server
 
 SESSION = Session("2025-11-25")
 Respond = Callable[[httpx.Request], httpx.Response]
@@ -111,6 +113,23 @@ def test_an_unknown_tool_is_an_error_of_the_request() -> None:
 def test_a_cursor_that_was_never_given_out_is_an_error_of_the_request() -> None:
     answer = said(handle(answering(minka), request("tools/list", cursor="made up")))
     assert (answer["id"], answer["error"]["code"]) == (7, -32602)
+
+
+@pytest.mark.parametrize("place", [0, 7, -1])
+def test_a_cursor_leads_on_in_another_process_and_a_changed_one_nowhere(place: int) -> None:
+    def listed(**params: Any) -> Any:
+        server = Server(Catalog(TOOLS, page_size=2), DESCRIPTION, Upstream(), options=RequestOptions())
+        return said(handle(server, request("tools/list", **params)))
+
+    first = listed()["result"]
+    cursor = first["nextCursor"]
+    second = listed(cursor=cursor)["result"]
+    assert [tool["name"] for tool in first["tools"] + second["tools"]] == [tool.name for tool in TOOLS]
+    assert "nextCursor" not in second
+    changed = [*cursor]
+    changed[place] = "0" if changed[place] != "0" else "1"
+    for bad in ("".join(changed), cursor.upper(), cursor + "0", cursor[:-1], ""):
+        assert listed(cursor=bad)["error"]["code"] == -32602
 
 
 def test_the_list_is_rendered_once_for_each_revision() -> None:

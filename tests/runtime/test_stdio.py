@@ -14,8 +14,10 @@ from typing import IO, Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.subscriptions import ToolsListChanged
+from mcp.types import ToolListChangedNotification
 
-from openapi_mcp.runtime.stdio import Conversation
+from openapi_mcp.runtime.conversation import Conversation
 from tests.runtime.pets import PetApi, pet_server
 from tests.servers import running
 
@@ -100,6 +102,48 @@ def test_the_official_client_lists_and_calls(api: tuple[PetApi, str], mode: Any)
             assert pets.structured_content == ({"result": expected} if mode == "legacy" else expected)
             assert (await client.call_tool("getPet", {"petId": 404})).is_error
             assert (await client.call_tool("getPet", {"petId": "x"})).is_error
+
+    anyio.run(drive)
+
+
+CHANGING = ["-m", "tests.runtime.changing_over_stdio"]
+
+
+def test_the_official_client_hears_of_a_change_once_it_shook_hands(api: tuple[PetApi, str]) -> None:
+    parameters = StdioServerParameters(command=sys.executable, args=[*CHANGING, api[1]], cwd=ROOT)
+    changed = anyio.Event()
+
+    async def on_message(message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            changed.set()
+
+    async def drive() -> None:
+        async with Client(parameters, mode="legacy", message_handler=on_message, read_timeout_seconds=20) as client:
+            assert len((await client.list_tools()).tools) == 3
+            await client.call_tool("listPets", {})
+            with anyio.fail_after(20):
+                await changed.wait()
+            assert [tool.name for tool in (await client.list_tools()).tools] == ["getPet", "listPets"]
+
+    anyio.run(drive)
+
+
+def test_the_official_client_subscribes_hears_of_a_change_and_of_the_end(api: tuple[PetApi, str]) -> None:
+    parameters = StdioServerParameters(command=sys.executable, args=[*CHANGING, api[1]], cwd=ROOT)
+
+    async def drive() -> None:
+        async with Client(parameters, mode="2026-07-28", read_timeout_seconds=20) as client:
+            async with client.listen(tools_list_changed=True) as left:
+                assert left.honored.tools_list_changed
+            async with client.listen(tools_list_changed=True) as subscription:
+                assert len((await client.list_tools()).tools) == 3
+                await client.call_tool("listPets", {})
+                with anyio.fail_after(20):
+                    assert isinstance(await anext(subscription), ToolsListChanged)
+                    assert [tool.name for tool in (await client.list_tools()).tools] == ["getPet", "listPets"]
+                    await client.call_tool("getPet", {"petId": 1})
+                    # Ends as it should: a subscription that is only cancelled raises SubscriptionLost.
+                    assert [event async for event in subscription] == []
 
     anyio.run(drive)
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from openapi_mcp.runtime.streams import Events, Lines, Listener, Sequence, kind_of
+from openapi_mcp.runtime.streams import Entries, Events, Lines, Sequence, kind_of
 
 CASES: list[tuple[str, bytes, list[str]]] = [
     ("text/event-stream", b"data: a\n\ndata: b\n\n", ["a", "b"]),
@@ -26,10 +26,10 @@ def heard(content_type: str, *pieces: bytes) -> list[str]:
         entries.append(entry)
 
     async def hear() -> None:
-        listener = Listener(content_type, on_entry)
+        taking = Entries(content_type, on_entry)
         for piece in pieces:
-            await listener.hear(piece)
-        await listener.hear(b"", final=True)
+            await taking.take(piece)
+        await taking.take(b"", final=True)
 
     asyncio.run(hear())
     return entries

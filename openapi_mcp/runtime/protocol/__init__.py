@@ -6,11 +6,13 @@ Order of checks: the shape of the message, its era, then what that era checks (b
 
 from typing import Any
 
-from . import handshake, jsonrpc, stateless
+from . import handshake, jsonrpc, mirrored, stateless
+from .actions import Action, Cancellation, Subscription, ToolCall, ToolList, list_changed
 from .headers import Headers
 from .jsonrpc import INVALID_REQUEST, Malformed, Notification, Refusal, Request
+from .log_levels import LogLevel
 from .revisions import HANDSHAKE, LATEST_HANDSHAKE, STATELESS, Revision
-from .step import Action, Cancellation, ServerDescription, Session, Step, ToolCall, ToolList
+from .step import ServerDescription, Session, Step
 
 __all__ = [
     "HANDSHAKE",
@@ -18,12 +20,17 @@ __all__ = [
     "STATELESS",
     "Action",
     "Cancellation",
+    "LogLevel",
     "Revision",
     "ServerDescription",
     "Session",
     "Step",
+    "Subscription",
     "ToolCall",
     "ToolList",
+    "is_stateless",
+    "list_changed",
+    "mirrored",
     "receive",
 ]
 
@@ -32,8 +39,8 @@ def receive(description: ServerDescription, session: Session, message: Any, head
     """What one message causes. Never raises, whatever JSON value `message` is.
 
     `headers` are those of the HTTP request (names in lower case, lines of one name joined by `, `), or None on a
-    transport without headers, which is then one conversation: `session` is what the Step before it left. Over HTTP no
-    session is kept, and each request starts from an empty one.
+    transport without headers, which is then one conversation: `session` is what the Step before it left. Over HTTP
+    `session` is what the request's session id stands for, and an empty one where it has none.
     """
     if isinstance(message, list):
         return _receive_batch(description, session, message, headers)
@@ -41,29 +48,36 @@ def receive(description: ServerDescription, session: Session, message: Any, head
     if isinstance(parsed, Malformed):
         return Step(session=session, status=400, reply=parsed.reply)
     if isinstance(parsed, Request):
-        return _receive_request(description, session, parsed, headers)
+        if _is_stateless(parsed, headers):
+            return stateless.receive(description, session, parsed, headers)
+        return handshake.receive(description, session, parsed, headers)
     if isinstance(parsed, Notification):
         return _receive_notification(session, parsed, headers)
     return _receive_response(session, headers)
 
 
-def _receive_request(description: ServerDescription, session: Session, request: Request, http: Headers | None) -> Step:
-    if stateless.is_enveloped(request.params):
-        return stateless.receive(description, session, request, http)
+def is_stateless(message: Any, headers: Headers | None = None) -> bool:
+    """Whether a message is read in the stateless era, where no session counts, whatever the message is."""
+    parsed = jsonrpc.classify(message)
+    return (
+        _is_stateless(parsed, headers) if isinstance(parsed, Request | Notification) else stateless.is_claimed(headers)
+    )
+
+
+def _is_stateless(message: Request | Notification, http: Headers | None) -> bool:
+    if stateless.is_enveloped(message.params):
+        return True
     # An initialize without envelope is a handshake whatever its header says: it is what settles the version.
-    if stateless.is_claimed(http) and request.method != "initialize":
-        return stateless.receive(description, session, request, http)
-    return handshake.receive(description, session, request, http)
+    return stateless.is_claimed(http) and message.method != "initialize"
 
 
 def _receive_notification(session: Session, notification: Notification, http: Headers | None) -> Step:
-    if http is not None:
-        # The ids of different HTTP clients collide, so nobody may cancel by id; nothing else asks for anything.
-        refusal = stateless.refusal_of_notification(http)
-        if refusal is None:
-            return Step(session=session, status=202)
+    refusal = None if http is None else stateless.refusal_of_notification(http)
+    if refusal is not None:
         return Step(session=session, status=400, reply=refusal.reply())
-    return Step(session=session, status=202, action=_cancellation(notification))
+    # Without a session the ids of different HTTP clients collide, so nobody may cancel by id.
+    unique = http is None or (session.id is not None and not _is_stateless(notification, http))
+    return Step(session=session, status=202, action=_cancellation(notification) if unique else None)
 
 
 def _cancellation(notification: Notification) -> Cancellation | None:
@@ -86,9 +100,12 @@ def _receive_batch(description: ServerDescription, session: Session, messages: l
         return _invalid(session, "A message must be a single JSON object.")
     if not messages:
         return _invalid(session, "A batch must have at least one message.")
-    batch = tuple(_receive_batched(description, session, message, http) for message in messages)
-    answered = any(step.reply or step.action for step in batch)
-    return Step(session=session, status=200 if answered else 202, batch=batch)
+    batch: list[Step] = []
+    for message in messages:
+        batch.append(_receive_batched(description, session, message, http))
+        session = batch[-1].session
+    answered = any(step.reply or isinstance(step.action, ToolCall | ToolList) for step in batch)
+    return Step(session=session, status=200 if answered else 202, batch=tuple(batch))
 
 
 def _receive_batched(description: ServerDescription, session: Session, message: Any, http: Headers | None) -> Step:

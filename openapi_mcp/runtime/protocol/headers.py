@@ -6,6 +6,7 @@ Header names are lower case, and lines of one name are joined by `, `: a header 
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
@@ -15,14 +16,21 @@ VERSION: Final = "mcp-protocol-version"
 METHOD: Final = "mcp-method"
 NAME: Final = "mcp-name"
 
+HEADER_MISMATCH: Final = -32020
+"""The error code when a header does not say what the message says."""
+
+_VALUE: Final = re.compile(r"[\t -~]*")
 _PREFIX: Final = "=?base64?"
 _SUFFIX: Final = "?="
 
 
 def value(headers: Headers, name: str) -> str | None:
-    """A header without the white space around it (RFC 9110 §5.5), or None where it is absent or not visible ASCII."""
-    text = headers.get(name, "").strip(" \t")
-    return text if text and text.isascii() and text.isprintable() else None
+    """A header without the white space around it, or None where it is absent or has what none may have (RFC 9110 §5.5).
+
+    That is all but visible ASCII, spaces and tabs.
+    """
+    text = headers.get(name)
+    return text.strip(" \t") if text is not None and _VALUE.fullmatch(text) else None
 
 
 def decoded(text: str | None) -> str | None:

@@ -72,9 +72,9 @@ def error(code: int, message: str, *, request_id: RequestId | None = None, data:
     return {"jsonrpc": "2.0"} | ({} if request_id is None else {"id": request_id}) | {"error": body}
 
 
-def notification(method: str, params: Mapping[str, Any]) -> JsonObject:
+def notification(method: str, params: Mapping[str, Any] | None = None) -> JsonObject:
     """A message that nobody answers."""
-    return {"jsonrpc": "2.0", "method": method, "params": params}
+    return {"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params})
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 Specification: the schema of each revision (`Tool`, `CallToolResult`, `Implementation`), 2024-11-05 to 2026-07-28.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from ..types import MISSING, CallToolResult, Implementation, JsonObject, Schema, ToolDescription
+from ..types import MISSING, CallToolResult, Implementation, JsonObject, Schema, ToolDescription, text_content
+from . import jsonrpc
 
 WRAPPER: Final = "result"
 """The property that holds structured content which is no object, where a revision demands an object."""
@@ -43,6 +44,13 @@ def _audio_as_resource(block: JsonObject) -> JsonObject:
     return {"type": "resource", "resource": resource}
 
 
+def _said(result: CallToolResult) -> Sequence[JsonObject]:
+    """What a result without content says all the same."""
+    if result.structured_content is not MISSING:
+        return (text_content(jsonrpc.encode(result.structured_content).decode()),)
+    return (text_content("It failed and does not say why." if result.is_error else "Done; there is no content."),)
+
+
 def _annotations(tool: ToolDescription) -> Any:
     return dict(tool.annotations) or MISSING
 
@@ -70,18 +78,25 @@ _ANY_OUTPUT: Final[Mapping[str, _Field]] = {
 }
 
 
+_NAMED: Final = ("name", "version")
+_TITLED: Final = (*_NAMED, "title")
+_DESCRIBED: Final = (*_TITLED, "description", "websiteUrl", "icons")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
     """One revision: a row of the table.
 
     `tool_fields` maps the fields of a listed tool to what they hold; `structured` renders structuredContent under its
-    outputSchema, or is None where the revision has none; `downgrades` replaces content blocks it does not know.
+    outputSchema, or is None where the revision has none; `downgrades` replaces content blocks it does not know;
+    `logging` is whether it has notifications/message that this server sends.
     """
 
     name: str
     tool_fields: Mapping[str, _Field]
     structured: Callable[[Any, Schema | None], Any] | None
-    implementation_fields: tuple[str, ...] = ("name", "version", "title")
+    implementation_fields: tuple[str, ...] = _DESCRIBED
+    logging: bool = True
     downgrades: Mapping[str, Callable[[JsonObject], JsonObject]] = field(default_factory=dict)
     batches: bool = False
     progress_messages: bool = True
@@ -96,12 +111,25 @@ class Revision:
         listed = [self.tool(tool) for tool in tools]
         return {"tools": listed} if next_cursor is None else {"tools": listed, "nextCursor": next_cursor}
 
-    def call_result(self, result: CallToolResult, output_schema: Schema | None) -> JsonObject:
-        """The result of `tools/call` for a tool that was listed with this outputSchema."""
-        wire: JsonObject = {"content": [self._block(block) for block in result.content]}
+    def call_result(
+        self, result: CallToolResult, output_schema: Schema | None, *, explicit: bool = False
+    ) -> JsonObject:
+        """The result of `tools/call` for a tool that was listed with this outputSchema.
+
+        `explicit` gives structured content also to a result that has none. Content is never empty: models and clients
+        take an empty list for a failure.
+        """
+        wire: JsonObject = {"content": [self._block(block) for block in result.content or _said(result)]}
         if self.structured is not None and result.structured_content is not MISSING:
             wire["structuredContent"] = self.structured(result.structured_content, output_schema)
+        elif self.structured is not None and explicit:
+            wire["structuredContent"] = {}
         return {**wire, "isError": result.is_error}
+
+    def capabilities(self, *, list_changed: bool) -> JsonObject:
+        """What the server can do, beside what every server can."""
+        tools = {"tools": {"listChanged": list_changed}}
+        return {**tools, "logging": {}} if self.logging else tools
 
     def progress_message(self, message: str) -> JsonObject:
         """The member of a progress notification that people read, where this revision has one."""
@@ -126,7 +154,7 @@ HANDSHAKE: Final = _by_name(
         name="2024-11-05",
         tool_fields=_OLDEST_TOOL,
         structured=None,
-        implementation_fields=("name", "version"),
+        implementation_fields=_NAMED,
         downgrades={"audio": _audio_as_resource},
         progress_messages=False,
     ),
@@ -134,16 +162,21 @@ HANDSHAKE: Final = _by_name(
         name="2025-03-26",
         tool_fields={**_OLDEST_TOOL, "annotations": _annotations_with_title},
         structured=None,
-        implementation_fields=("name", "version"),
+        implementation_fields=_NAMED,
         batches=True,
     ),
-    Revision(name="2025-06-18", tool_fields=_TITLED_TOOL, structured=_object_content),
+    Revision(name="2025-06-18", tool_fields=_TITLED_TOOL, structured=_object_content, implementation_fields=_TITLED),
     Revision(name="2025-11-25", tool_fields=_TITLED_TOOL, structured=_object_content),
 )
 """The revisions that `initialize` negotiates, oldest first."""
 
 STATELESS: Final = _by_name(
-    Revision(name="2026-07-28", tool_fields={**_TITLED_TOOL, **_ANY_OUTPUT}, structured=lambda value, _schema: value),
+    Revision(
+        name="2026-07-28",
+        tool_fields={**_TITLED_TOOL, **_ANY_OUTPUT},
+        structured=lambda value, _schema: value,
+        logging=False,
+    ),
 )
 """The revisions whose every request stands alone."""
 

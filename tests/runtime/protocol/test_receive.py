@@ -1,7 +1,9 @@
 """`receive` over arbitrary messages: it never raises, and whoever asked is answered, once, with the id they gave."""
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,9 +14,12 @@ from openapi_mcp.runtime.protocol import (
     ServerDescription,
     Session,
     Step,
+    Subscription,
     ToolCall,
     ToolList,
+    is_stateless,
     jsonrpc,
+    log_levels,
     receive,
 )
 from openapi_mcp.runtime.types import Implementation, error_result
@@ -24,7 +29,17 @@ from tests.runtime.protocol.test_jsonrpc import JSON_VALUES
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 REVISIONS = [*HANDSHAKE, *STATELESS, "1999-01-01"]
-METHODS = ["initialize", "ping", "server/discover", "tools/list", "tools/call", "notifications/cancelled", "x"]
+METHODS = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "subscriptions/listen",
+    "logging/setLevel",
+    "notifications/cancelled",
+    "x",
+]
 
 
 def or_anything(likely: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -44,6 +59,8 @@ PARAMS = st.fixed_dictionaries(
         "cursor": or_anything(st.just("c")),
         "protocolVersion": or_anything(st.sampled_from(REVISIONS)),
         "requestId": or_anything(st.just(1)),
+        "level": or_anything(st.sampled_from(log_levels.LEVELS)),
+        "notifications": or_anything(st.just({"toolsListChanged": True})),
     },
 )
 OBJECTS = st.fixed_dictionaries(
@@ -65,7 +82,7 @@ HEADERS = st.none() | st.fixed_dictionaries(
         "mcp-name": st.just("getPet") | st.text(),
     },
 )
-SESSIONS = st.sampled_from([Session(), *map(Session, HANDSHAKE)])
+SESSIONS = st.sampled_from([Session(), *map(Session, HANDSHAKE), *(Session(name, "s1", "info") for name in HANDSHAKE)])
 
 
 def reply(step: Step) -> Any:
@@ -75,6 +92,8 @@ def reply(step: Step) -> Any:
             return call.reply(error_result("x"), {})
         case ToolList() as wanted:
             return wanted.reply(wanted.render([], None))
+        case Subscription() as subscription:
+            return subscription.reply()
     return step.reply
 
 
@@ -91,6 +110,8 @@ def test_every_message_is_survived_and_every_question_answered(
     step = receive(DESCRIPTION, session, message, headers)
     assert step.status in {200, 202, 400, 404}
     assert step.session.revision is None or step.session.revision in HANDSHAKE
+    assert step.session.id == session.id
+    assert not is_stateless(message, headers) or step.session == session
     parts = list(zip(message, step.batch, strict=True)) if step.batch else [(message, step)]
     for one, caused in parts:
         answer = reply(caused)
@@ -113,10 +134,40 @@ def test_the_codes_of_the_stateless_era_never_reach_the_other(message: dict[str,
     assert enveloped or not -32099 <= code <= -32020
 
 
-@given(message=OBJECTS, headers=HEADERS)
-def test_nobody_cancels_by_id_over_http(message: dict[str, Any], headers: dict[str, str] | None) -> None:
-    action = receive(DESCRIPTION, Session(), message, headers).action
-    assert headers is None or not isinstance(action, Cancellation)
+@given(message=OBJECTS, headers=HEADERS, session=SESSIONS)
+def test_over_http_requests_are_cancelled_by_id_in_a_session_alone(
+    message: dict[str, Any], headers: dict[str, str] | None, session: Session
+) -> None:
+    action = receive(DESCRIPTION, session, message, headers).action
+    unique = headers is None or (session.id is not None and not is_stateless(message, headers))
+    assert unique or not isinstance(action, Cancellation)
+
+
+@given(message=MESSAGES, headers=HEADERS, session=SESSIONS)
+def test_no_session_counts_in_the_stateless_era(message: Any, headers: dict[str, str] | None, session: Session) -> None:
+    if headers is not None and is_stateless(message, headers):
+        with_session = receive(DESCRIPTION, session, message, headers)
+        assert replace(with_session, session=Session()) == receive(DESCRIPTION, Session(), message, headers)
+
+
+@pytest.mark.parametrize(
+    ("message", "headers", "stateless"),
+    [
+        ({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, None, False),
+        ({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {}, False),
+        ({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {"mcp-protocol-version": "2025-11-25"}, False),
+        ({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {"mcp-protocol-version": "2026-07-28"}, True),
+        ({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {"mcp-protocol-version": "1999-01-01"}, True),
+        ({"jsonrpc": "2.0", "id": 1, "method": "initialize"}, {"mcp-protocol-version": "2026-07-28"}, False),
+        ({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"_meta": {VERSION: ""}}}, {}, True),
+        ({"jsonrpc": "2.0", "method": "notifications/x", "params": {"_meta": {VERSION: ""}}}, None, True),
+        ({"jsonrpc": "2.0", "id": 1, "result": {}}, {"mcp-protocol-version": "2026-07-28"}, True),
+        ([], {"mcp-protocol-version": "2025-03-26"}, False),
+        (None, {}, False),
+    ],
+)
+def test_the_era_of_a_message(message: Any, headers: dict[str, str] | None, stateless: bool) -> None:
+    assert is_stateless(message, headers) == stateless
 
 
 def test_a_server_without_instructions_gives_none() -> None:

@@ -1,12 +1,13 @@
 """What each revision lets a server say, row by row."""
 
+import json
 from typing import Any
 
 import jsonschema
 import pytest
 
 from openapi_mcp.runtime.protocol.revisions import HANDSHAKE, STATELESS, Revision
-from openapi_mcp.runtime.types import MISSING, CallToolResult, Schema, ToolDescription, text_content
+from openapi_mcp.runtime.types import MISSING, CallToolResult, Implementation, Schema, ToolDescription, text_content
 
 REVISIONS = {**HANDSHAKE, **STATELESS}
 OBJECT_REVISIONS = ("2025-06-18", "2025-11-25")
@@ -88,9 +89,9 @@ def test_a_wrapped_schema_keeps_its_dialect_and_definitions_at_the_root() -> Non
 
 @pytest.mark.parametrize("value", [None, 0, "", [], [1], {"a": 1}])
 def test_the_stateless_era_takes_any_value_as_it_is(value: Any) -> None:
-    result = CallToolResult(content=(), structured_content=value)
+    result = CallToolResult(content=(text_content("x"),), structured_content=value)
     assert REVISIONS["2026-07-28"].call_result(result, {}) == {
-        "content": [],
+        "content": [{"type": "text", "text": "x"}],
         "structuredContent": value,
         "isError": False,
     }
@@ -107,8 +108,47 @@ def test_revisions_without_structured_content_have_the_text_alone(name: str) -> 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=REVISIONS)
 def test_no_structured_content_is_not_null(revision: Revision) -> None:
-    result = CallToolResult(content=(), structured_content=MISSING)
-    assert revision.call_result(result, {"type": "object"}) == {"content": [], "isError": False}
+    result = CallToolResult(content=(text_content("x"),), structured_content=MISSING)
+    assert "structuredContent" not in revision.call_result(result, {"type": "object"})
+
+
+@pytest.mark.parametrize(("name", "said"), [("2025-03-26", False), ("2025-06-18", True), ("2026-07-28", True)])
+def test_no_structured_content_is_an_empty_object_where_it_must_be_said(name: str, said: bool) -> None:
+    result = CallToolResult(content=(text_content("x"),))
+    wire = REVISIONS[name].call_result(result, {"type": "array"}, explicit=True)
+    assert wire.get("structuredContent") == ({} if said else None)
+    full = CallToolResult(content=(text_content("x"),), structured_content={"a": 1})
+    assert REVISIONS[name].call_result(full, None, explicit=True) == REVISIONS[name].call_result(full, None)
+
+
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=REVISIONS)
+@pytest.mark.parametrize("is_error", [True, False])
+@pytest.mark.parametrize("value", [MISSING, None, [], {"a": "é"}])
+def test_content_is_never_empty(revision: Revision, is_error: bool, value: Any) -> None:
+    result = CallToolResult(content=(), structured_content=value, is_error=is_error)
+    [block] = revision.call_result(result, None)["content"]
+    assert block["type"] == "text"
+    assert json.loads(block["text"]) == value if value is not MISSING else block["text"]
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "logging"),
+    [
+        ("2024-11-05", "name version", True),
+        ("2025-03-26", "name version", True),
+        ("2025-06-18", "name version title", True),
+        ("2025-11-25", "name version title description websiteUrl icons", True),
+        ("2026-07-28", "name version title description websiteUrl icons", False),
+    ],
+)
+def test_a_server_says_what_its_revision_asks(name: str, fields: str, logging: bool) -> None:
+    icon = {"src": "https://example.com/i.png", "mimeType": "image/png", "sizes": ["any"]}
+    server = Implementation("n", "1", "T", description="D", website_url="https://example.com", icons=(icon,))
+    wire = REVISIONS[name].implementation(server)
+    assert list(wire) == fields.split()
+    assert wire.get("icons", [icon]) == [icon]
+    assert ("logging" in REVISIONS[name].capabilities(list_changed=True)) == logging
+    assert REVISIONS[name].capabilities(list_changed=True)["tools"] == {"listChanged": True}
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=REVISIONS)

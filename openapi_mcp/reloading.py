@@ -1,0 +1,99 @@
+"""Keeps a live server at the newest good version of its document; the old tools serve until the new ones are ready.
+
+A new version that cannot be read, or has no operations, changes nothing but says so: it may be half written.
+"""
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Final
+
+from . import report
+from .bridge import Bridge
+from .errors import BridgeError, DocumentError
+from .opening import Opening
+from .runtime.live import Live
+from .runtime.server import Server
+from .watching import changes
+
+HANGUP: Final = getattr(signal, "SIGHUP", None)
+"""By convention the signal to read one's settings again; Windows has none."""
+
+
+class Reloader:
+    """The bridge that serves now, and how it becomes another one. `say` tells whoever runs the server."""
+
+    def __init__(self, opening: Opening, bridge: Bridge, say: Callable[[str], object]) -> None:
+        self.bridge = bridge
+        self.live = Live(_server(bridge))
+        self._opening = opening
+        self._say = say
+        self._asked = asyncio.Event()
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Load the document again meanwhile, whenever SIGHUP asks for it or, if that was wanted, when it changes."""
+        loop = asyncio.get_running_loop()
+        if HANGUP is not None:
+            loop.add_signal_handler(HANGUP, self._asked.set)
+        task = asyncio.create_task(self._run())
+        try:
+            yield
+        finally:
+            if HANGUP is not None:
+                loop.remove_signal_handler(HANGUP)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        waits = self._waits()
+        while True:
+            await _first([self._asked.wait, *waits])
+            self._asked.clear()
+            if await self._reload():
+                waits = self._waits()
+
+    def _waits(self) -> Sequence[Callable[[], Awaitable[object]]]:
+        return changes(self.bridge, self._opening.file) if self.bridge.config.watch else ()
+
+    async def _reload(self) -> bool:
+        """Serve what the document says now; False where that cannot be."""
+        try:
+            bridge = await asyncio.to_thread(self._opening.bridge)
+            if not bridge.compiled.operations:
+                raise DocumentError("the document has no operations", where=bridge.config.source)
+            server = _server(bridge)
+        except BridgeError as error:
+            self._say(f"the old tools stay, for the document cannot be loaded: {report.one_line(error)}")
+            return False
+        old, self.bridge = self.bridge, bridge
+        self.live.replace(server)
+        self._say(report.reloaded(old, bridge))
+        return True
+
+
+def _server(bridge: Bridge) -> Server:
+    """A server that says whether its tools may change: a document from stdin cannot be read twice."""
+    can_change = bridge.config.source != "-" and (bridge.config.watch or HANGUP is not None)
+    return bridge.server(list_changed=can_change)
+
+
+def on_stderr(text: str) -> None:
+    """Say something to whoever runs the server."""
+    sys.stderr.write(f"openapi-mcp: {text}\n")
+    sys.stderr.flush()
+
+
+async def _first(waits: Sequence[Callable[[], Awaitable[object]]]) -> None:
+    """Return when the first of these does; raises what it raises."""
+    tasks = [asyncio.ensure_future(wait()) for wait in waits]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -6,7 +6,6 @@ and `/search/movie` list some. Where nothing tells, nothing is claimed.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 from .models import Tool
@@ -65,11 +64,13 @@ class Chains:
                 self._at.setdefault("/".join(paths[index]), []).append(index)
             for noun in nouns:
                 self._listing.setdefault(noun, []).append(index)
-        self._sources = lru_cache(maxsize=None)(self._found)
+        self._known: dict[int, tuple[tuple[Need, tuple[Source, ...]], ...]] = {}
 
     def sources(self, index: int) -> tuple[tuple[Need, tuple[Source, ...]], ...]:
         """What a tool needs and where that is found; the last part of its path, the most particular one, first."""
-        return self._sources(index)
+        if index not in self._known:
+            self._known[index] = self._found(index)
+        return self._known[index]
 
     def _found(self, index: int) -> tuple[tuple[Need, tuple[Source, ...]], ...]:
         mine = self._needs[index]

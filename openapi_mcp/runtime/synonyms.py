@@ -18,8 +18,8 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "create": "create add make new post insert register open start place submit build generate set setup upload "
         "write file issue schedule book put provision launch",
         "change": "update change edit modify patch set put replace rename adjust correct move switch turn alter mark "
-        "assign enable disable",
-        "delete": "delete remove drop erase destroy clear cancel revoke purge discard trash unset stop end undo",
+        "assign enable disable close resolve finish lock unlock activate deactivate pause resume",
+        "delete": "delete remove drop erase destroy clear cancel revoke purge discard trash unset stop end undo uninvite unfollow",
     }
 )
 """What is wanted, and the words that say so."""
@@ -32,9 +32,8 @@ METHODS: Final[Mapping[str, str]] = MappingProxyType(
 
 _SUBJECTS: Final = """
 image picture photo photograph pic poster logo cover avatar thumbnail icon artwork banner portrait screenshot illustration
-image camera snapshot
-video clip trailer movie recording stream footage
-movie film cinema picture
+video clip trailer recording stream footage
+movie film cinema
 show series tv television program sitcom
 episode part installment chapter
 credit cast crew actor actress star starring starred role director directed writer wrote producer produced staff

@@ -22,8 +22,22 @@ _KEPT: Final = 65536
 
 def terms(text: str) -> list[str]:
     """The terms of a text in its order: `getUserIDs`, `get_user_ids` and `Get user IDs` have the same."""
-    spaced = _HUMP.sub(" ", _APOSTROPHE.sub(" ", text))
-    return [stem(word) for word in _WORD.findall(spaced)]
+    return list(_name_terms(text)) if len(text) <= _NAME_LENGTH else _terms(text)
+
+
+_NAME_LENGTH: Final = 48
+"""Names are short, and the same ones stand in many tools; longer texts are not remembered."""
+
+
+@lru_cache(maxsize=_KEPT)
+def _name_terms(text: str) -> tuple[str, ...]:
+    return tuple(_terms(text))
+
+
+def _terms(text: str) -> list[str]:
+    if "'" in text or "\u2019" in text:
+        text = _APOSTROPHE.sub(" ", text)
+    return [stem(word) for word in _WORD.findall(_HUMP.sub(" ", text))]
 
 
 @lru_cache(maxsize=_KEPT)

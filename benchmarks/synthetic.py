@@ -1,7 +1,7 @@
 """A document of the size of Microsoft Graph's, made by rule: some 11,000 operations and 20 MB, the same at every run.
 
-Resources of everyday names, nested two deep, each with the usual five operations, descriptions and schemas that refer
-to each other. It is as large and as repetitive as such documents are, and says nothing that anybody could have tuned to.
+Resources of everyday names, nested two deep, each with the usual five operations, descriptions and schemas. It is as
+large and as repetitive as such documents are, and says nothing that anybody could have tuned to.
 """
 
 import json
@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any, Final
 
-ROOTS: Final = (
-    "user group device site drive team chat application calendar contact message folder event list subscription report "
-    "directory domain invitation organization policy printer room schedule shift task workbook agreement audit case"
-).split()
-PARTS: Final = (
-    "member owner attachment extension permission version comment reply setting property category rule session activity "
-    "photo license channel tab installation column item content notebook section page plan bucket detail assignment request "
-    "review instance decision definition status operation job connection location label record note alert"
-).split()
-KINDS: Final = "active archived default delegated external pending recent shared".split()
+ROOTS: Final = """
+user group device site drive team chat application calendar contact message folder event list subscription report
+directory domain invitation organization policy printer room schedule shift task workbook agreement audit case
+"""
+PARTS: Final = """
+member owner attachment extension permission version comment reply setting property category rule session activity
+photo license channel tab installation column item content notebook section page plan bucket detail assignment request
+review instance decision definition status operation job connection location label record note alert
+"""
+KINDS: Final = "active archived default delegated external pending recent shared"
 
 _Json = dict[str, Any]
 _FIELDS: Final = 22
@@ -49,16 +49,17 @@ def document(operations: int = 11_000) -> _Json:
 
 
 def _resources() -> Iterator[tuple[str, str, str]]:
-    yield from ((root, kind, part) for kind, root, part in product(KINDS, ROOTS, PARTS))
+    yield from ((root, kind, part) for kind, root, part in product(KINDS.split(), ROOTS.split(), PARTS.split()))
 
 
 def _schema(name: str, root: str) -> _Json:
     properties: _Json = {"id": {"type": "string", "description": f"Read-only. The key of the {name}."}}
+    words = PARTS.split()
     for number in range(_FIELDS):
-        word = PARTS[(number * 7 + len(name)) % len(PARTS)]
+        word = words[(number * 7 + len(name)) % len(words)]
         properties[f"{word}{'Name' if number % 2 else 'Count'}"] = {
             "type": "string" if number % 2 else "integer",
-            "description": f"What the {word} of this {root} is called or how many there are; nullable, supports $filter.",
+            "description": f"What the {word} of this {root} is called, or how many there are; supports $filter.",
         }
     return {"type": "object", "title": name, "properties": properties}
 

@@ -9,6 +9,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -16,9 +17,11 @@ import httpx
 
 from . import tracing
 from .arguments import prepare
+from .catalog import Offered
 from .errors import RuntimeFailure
 from .listener import SILENT, Listener
 from .models import Tool
+from .own_tools import OwnTool
 from .protocol import jsonrpc
 from .requests import RequestOptions, build_request
 from .results import to_result
@@ -62,7 +65,7 @@ class Calls:
 
     async def make(
         self,
-        tool: Tool,
+        tool: Offered,
         arguments: Mapping[str, Any],
         *,
         caller: str = "",
@@ -70,8 +73,16 @@ class Calls:
         listener: Listener = SILENT,
         max_streamed_bytes: int | None = None,
     ) -> CallToolResult:
-        """The result of a call; one of more than `max_streamed_bytes` is cut to them if anything was told before it."""
+        """The result of a call; one of more than `max_streamed_bytes` is cut to them if anything was told before it.
+
+        A tool of the server's own makes its calls through this one: they are limited, told and observed like any.
+        """
         try:
+            if isinstance(tool, OwnTool):
+                call = partial(
+                    self.make, caller=caller, trace=trace, listener=listener, max_streamed_bytes=max_streamed_bytes
+                )
+                return await tool.answer(prepare(tool, arguments), call)
             wait = self._limiter(caller, tool.name) if self._limiter else None
             if wait is not None:
                 return error_result(_too_many(tool, wait))

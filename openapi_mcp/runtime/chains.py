@@ -1,4 +1,4 @@
-"""Which tools find what other tools need: the search that gives a `movie_id`, the list in which an issue's number stands.
+"""Which tools find what others need: the search that gives a `movie_id`, the list in which an issue's number stands.
 
 Read from paths, arguments and answers alone: `/movies/{movie_id}/credits` needs a movie; `/movies`, `/movies/popular`
 and `/search/movie` list some. Where nothing tells, nothing is claimed.
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .models import Tool
-from .terms import stem, terms
+from .terms import terms
 
-_KEYS: Final = frozenset(map(stem, "id uuid guid key number slug name code sha identifier handle login".split()))
+_KEYS: Final = frozenset(terms("id uuid guid key number slug name code sha identifier handle login"))
 """What the name of an argument ends in when it names a thing by one of its properties: `movie_id` needs a movie."""
 
-_SEARCHES: Final = frozenset(map(stem, "search query find lookup".split()))
-_TEXTS: Final = frozenset(map(stem, "q query search term text keyword filter name title jql".split()))
+_SEARCHES: Final = frozenset(terms("search query find lookup"))
+_TEXTS: Final = frozenset(terms("q query search term text keyword filter name title"))
 """Arguments that take what a person calls a thing, so that it can be found by that."""
 
 ANYTHING: Final = "*"
@@ -42,7 +42,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A tool (by its index) that finds what is needed. `fit` is 1 for the best kind; `by_text`: by what it is called."""
+    """A tool (by its index) that finds what is needed, `by_text`: by what it is called. `fit` is 1 at best."""
 
     index: int
     fit: float
@@ -107,7 +107,10 @@ def needs(tool: Tool) -> Iterator[Need]:
         for argument in in_path:
             if "{" + (argument.wire_name or argument.name) + "}" in segment:
                 before = path[place - 1 : place] if place else []
-                nouns = {*_noun(argument.name), *(terms(word)[-1] for word in before if "{" not in word and terms(word))}
+                nouns = {
+                    *_noun(argument.name),
+                    *(terms(word)[-1] for word in before if "{" not in word and terms(word)),
+                }
                 yield Need(argument.name, frozenset(nouns), "/".join(path[:place]))
     required = frozenset(tool.input_schema.get("required", ()))
     for argument in tool.arguments:

@@ -25,7 +25,7 @@ WEIGHTS: Final = {
 """The fields, and what a term counts in each. FTS5 sums them before it saturates, so that ratios are what matters."""
 
 _DESCRIBED: Final = 400
-"""Characters of a description: what a tool is for stands at its beginning, and long texts would count for less (BM25)."""
+"""Characters of a description: what a tool is for stands at its beginning, and BM25 makes long texts count for less."""
 
 _ARGUMENTS: Final = 40
 _PROPERTIES: Final = 60

@@ -12,14 +12,22 @@ from .terms import stem
 
 VERBS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "read": "get list fetch show find read retrieve view see look display return query what who whom whose which "
-        "when where how why is are was were does did has have many much tell give",
+        "read": """
+get list fetch show find read retrieve view see look display return query tell give
+what who whom whose which when where how why is are was were does did has have had many much
+""",
         "search": "search find lookup look query filter discover match browse seek locate called named",
-        "create": "create add make new post insert register open start place submit build generate set setup upload "
-        "write file issue schedule book put provision launch",
-        "change": "update change edit modify patch set put replace rename adjust correct move switch turn alter mark "
-        "assign enable disable close resolve finish lock unlock activate deactivate pause resume",
-        "delete": "delete remove drop erase destroy clear cancel revoke purge discard trash unset stop end undo uninvite unfollow",
+        "create": """
+create add make new post insert register open start place submit build generate set setup upload write file issue
+schedule book put provision launch send invite
+""",
+        "change": """
+update change edit modify patch set put replace rename adjust correct move switch turn alter mark assign enable disable
+close resolve finish lock unlock activate deactivate pause resume
+""",
+        "delete": """
+delete remove drop erase destroy clear cancel revoke purge discard trash unset stop end undo uninvite unfollow
+""",
     }
 )
 """What is wanted, and the words that say so."""
@@ -31,13 +39,13 @@ METHODS: Final[Mapping[str, str]] = MappingProxyType(
 """What an HTTP method does, by the words of `VERBS`."""
 
 _SUBJECTS: Final = """
-image picture photo photograph pic poster logo cover avatar thumbnail icon artwork banner portrait screenshot illustration
+image picture photo photograph poster logo cover avatar thumbnail icon artwork banner portrait screenshot
 video clip trailer recording stream footage
 movie film cinema
 show series tv television program sitcom
 episode part installment chapter
 credit cast crew actor actress star starring starred role director directed writer wrote producer produced staff
-person people human individual celebrity actor actress director author artist somebody someone anybody everybody man woman
+person people human individual celebrity actor actress director author artist somebody someone man woman
 person birthday birthdate born age older died biography
 music song track tune recording
 album record lp ep discography
@@ -148,7 +156,7 @@ log logs output console trace
 key token secret credential
 password credential passphrase
 login logged authenticate signin session
-server machine instance droplet vm virtual host computer node
+server machine instance vm virtual host computer node
 machine computer device
 device phone gadget hardware sensor
 disk volume storage drive

@@ -6,10 +6,8 @@ What a model is told here is written for it, and counted: the three cost less th
 
 import asyncio
 import difflib
-import json
 import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from .catalog import Catalog, Offered
@@ -18,24 +16,16 @@ from .models import Tool
 from .own_tools import Call, OwnTool
 from .protocol import STATELESS
 from .search import Hit, Search, is_available
-from .types import CallToolResult, JsonObject, Schema, error_result, text_content
+from .search_answers import compact, found, nothing, topics
+from .types import CallToolResult, Schema, error_result, text_content
 
 DEFAULT_LIMIT: Final = 10
 """Tools in an answer: of ten, more than four in five are those that a request needs (benchmarks/retrieval.py)."""
 
 MAX_LIMIT: Final = 50
 
-_MAX_BYTES: Final = 16_000
-"""The size of an answer: some 4,000 tokens."""
-
-_LINE: Final = 160
-"""Characters that say what a tool does."""
-
-_SCHEMAS: Final = 5
-"""Tools that are shown with their inputSchema, where there is room: whoever needs another one asks for it."""
-
-_TOPICS: Final = 600
-"""Bytes of the topics in the description of `search_tools`."""
+NAMES: Final = frozenset({"search_tools", "describe_tool", "call_tool"})
+"""The three, which are always listed in search mode."""
 
 _NEWEST: Final = list(STATELESS.values())[-1]
 
@@ -142,27 +132,6 @@ def _at_worst(tools: Iterable[Tool]) -> Mapping[str, bool]:
     return {"readOnlyHint": False, "destructiveHint": destructive, "openWorldHint": True}
 
 
-def topics(tools: Iterable[Tool]) -> str:
-    """What the tools are about, as a sentence with how many there are of each: by their tags, else by their paths."""
-    counts = Counter(topic for tool in tools for topic in _topics(tool))
-    said = ""
-    for topic, count in counts.most_common():
-        more = f"{said}, {topic} ({count})" if said else f"\n\nTopics: {topic} ({count})"
-        if len(more.encode()) > _TOPICS:
-            return f"{said}, …"
-        said = more
-    return said
-
-
-def _topics(tool: Tool) -> Sequence[str]:
-    named = [tag for tag in (" ".join(tag.split()) for tag in tool.tags) if 0 < len(tag) <= _LONGEST_TOPIC]
-    fixed = [part for part in tool.path.split("/") if part and "{" not in part and len(part) > len("v2")]
-    return named or [part for part in fixed[:1] if len(part) <= _LONGEST_TOPIC]
-
-
-_LONGEST_TOPIC: Final = 40
-
-
 class _Desk:
     """Answers the three tools."""
 
@@ -174,12 +143,12 @@ class _Desk:
     async def search(self, arguments: Mapping[str, Any], _: Call) -> CallToolResult:
         """`search_tools`. In a thread: to make the index of a large API takes a second or two, once."""
         hits = await asyncio.to_thread(self._find, arguments["query"], arguments.get("limit", DEFAULT_LIMIT))
-        return _said(_found(hits, len(self._tools)) if hits else _nothing(self._tools.values()))
+        return _said(found(hits, len(self._tools)) if hits else nothing(self._tools.values()))
 
     async def describe(self, arguments: Mapping[str, Any], _: Call) -> CallToolResult:
         """`describe_tool`."""
         tool = self._tools.get(arguments["name"])
-        return self._unknown(arguments["name"]) if tool is None else _said(_json(_NEWEST.tool(tool)))
+        return self._unknown(arguments["name"]) if tool is None else _said(compact(_NEWEST.tool(tool)))
 
     async def call(self, arguments: Mapping[str, Any], call: Call) -> CallToolResult:
         """`call_tool`: the call's own result."""
@@ -191,61 +160,13 @@ class _Desk:
             if self._search is None:
                 self._search = Search(self._tools.values())
             exact = [Hit(self._tools[request])] if request in self._tools else []
-            found = self._search.find(request, limit)
-        return [*exact, *(hit for hit in found if hit.tool.name != request)][:limit]
+            hits = self._search.find(request, limit)
+        return [*exact, *(hit for hit in hits if hit.tool.name != request)][:limit]
 
     def _unknown(self, name: str) -> CallToolResult:
         near = difflib.get_close_matches(name, self._tools, n=3)
         hint = f"Did you mean {' or '.join(near)}?" if near else "search_tools finds the names of tools."
         return error_result(f"There is no tool {name!r}. {hint}")
-
-
-def _found(hits: Sequence[Hit], count: int) -> str:
-    """The answer to a search. Every hit has its line; schemas are shown as far as there is room."""
-    lines = [_line(number, hit) for number, hit in enumerate(hits, 1)]
-    head = f"{len(hits)} of {count:,} tools, the best first."
-    room = _MAX_BYTES - sum(len(line.encode()) + 1 for line in (head, _FOOT, *lines))
-    shown = dict(_schemas(hits[:_SCHEMAS], room))
-    for place, line in enumerate(lines):
-        if place in shown:
-            lines[place] = f"{line}\n   input schema: {shown[place]}"
-    return "\n".join((head, *lines, *(() if len(shown) == len(hits) else (_FOOT,))))
-
-
-_FOOT: Final = "describe_tool shows the input schema of the tools that are without one here."
-
-
-def _line(number: int, hit: Hit) -> str:
-    tool = hit.tool
-    gives = f" Finds `{hit.gives}` for a tool above." if hit.gives else ""
-    required = tool.input_schema.get("required", ())
-    needs = f" Needs {', '.join(required)}." if required else ""
-    return f"{number}. {tool.name}: {_what(tool)} ({tool.method} {tool.path}){gives}{needs}"
-
-
-def _what(tool: Tool) -> str:
-    """What a tool does, in one line: its title, and how its description begins where that says more."""
-    title = tool.title or ""
-    description = tool.description.removeprefix(title).strip().split("\n\n")[0]
-    said = " ".join(f"{title}. {description}".split()) if title and description else title or description
-    return said if len(said) <= _LINE else said[: _LINE - 1].rstrip() + "…"
-
-
-def _schemas(hits: Sequence[Hit], room: int) -> Iterator[tuple[int, str]]:
-    for place, hit in enumerate(hits):
-        schema = _json(hit.tool.input_schema)
-        size = len(schema.encode(errors="replace")) + len("\n   input schema: ")
-        if size <= room:
-            room -= size
-            yield place, schema
-
-
-def _nothing(tools: Iterable[Tool]) -> str:
-    return f"No tool answers to any of these words. Say it in other words.{topics(tools)}"
-
-
-def _json(value: JsonObject) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _said(text: str) -> CallToolResult:

@@ -60,7 +60,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request: its words, what its verb wants (of `VERBS`), and whether it has a name, as far as its writing tells."""
+    """A request: its words, what its verb wants (of `VERBS`), whether it has a name as far as its writing tells."""
 
     words: tuple[Word, ...]
     wants: Sequence[str]

@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 from .base_urls import BaseUrlOptions
 from .errors import UsageError
 from .mode import Mode
+from .rate_limits import rate_limit
 from .runtime.errors import RequestError
 from .runtime.models import SecurityScheme
 from .runtime.requests import RequestOptions
@@ -55,6 +56,8 @@ class Config:
         """Read options as the command line and a settings file have them (see OPTIONS). Raises UsageError."""
         texts = {name: _texts(value) for name, value in options.items()}
         plain: dict[str, Any] = {name: options[name] for name in _PLAIN & options.keys()}
+        if "rate_limit" in plain:
+            rate_limit(plain["rate_limit"])  # what is no limit is told before anything is served
         paths: dict[str, Any] = {name: Path(options[name]) for name in _PATHS & options.keys()}
         return cls(
             source=source,

@@ -14,7 +14,7 @@ from .runtime.models import Tool
 from .runtime.search_tools import NAMES, search_catalog
 
 MOST_TOOLS: Final = 128
-"""VS Code and OpenAI's API take no more tools than that, and others drop what is beyond fewer (Cursor: 40) in silence."""
+"""VS Code and OpenAI's API take no more tools; other clients take fewer still, and drop the rest in silence."""
 
 MOST_TOKENS: Final = 40_000
 """A fifth of a context window of 200,000 tokens, before anything is asked."""
@@ -22,7 +22,7 @@ MOST_TOKENS: Final = 40_000
 
 @dataclass(frozen=True, slots=True)
 class Offering:
-    """Whether tools are offered by a search, and why, for whoever runs the server; nothing where nothing needs saying."""
+    """Whether tools are offered by a search, and why, for whoever runs the server; empty where that needs no saying."""
 
     searches: bool
     why: str = ""
@@ -57,8 +57,8 @@ def catalog(tools: Sequence[Tool], mode: Mode, pinned: Sequence[str] = (), page_
             raise UsageError(f"there is no tool {name}", where="--pin", hint=hint)
     if not offering(mode, tools).searches:
         return Catalog(tools, page_size=page_size)
-    if taken := NAMES & set(pinned):
-        message = f"{taken.pop()} is also the name of a tool of the search"
+    if taken := NAMES.intersection(pinned):
+        message = f"{min(taken)} is also the name of a tool of the search"
         raise UsageError(message, where="--pin", hint="give it another name with x-mcp")
     if not search.is_available():
         hint = "use --mode all, or another build of Python"

@@ -33,9 +33,10 @@ LAYERS: dict[Path, list[str]] = {
         "calls search_tools",
         "server",
         "live waiting room",
+        "rollout",
         "conversation",
         "stdio streamable_http",
-        "connections",
+        "connections supervisor",
         "hosting",
     ],
     PACKAGE: [
@@ -50,8 +51,8 @@ LAYERS: dict[Path, list[str]] = {
         "findings flattening mirroring responses schemas validators",
         "request_bodies contract",
         "drift inputs",
-        "tools",
-        "config endpoint options rate_limits",
+        "tools rate_limits",
+        "config endpoint options",
         "bridge",
         "calling opening report watching",
         "reloading",
@@ -65,7 +66,7 @@ LAYERS: dict[Path, list[str]] = {
 THIRD_PARTIES = {PROTOCOL: set[str](), RUNTIME: {"httpx", "jsonschema", "referencing", "starlette"}}
 """What the runtime may import besides the standard library: a generated package depends on nothing more."""
 
-ON_A_PORT = {RUNTIME / "connections.py": {"uvicorn"}, RUNTIME / "hosting.py": {"uvicorn"}}
+ON_A_PORT = {RUNTIME / f"{name}.py": {"uvicorn"} for name in ("connections", "hosting", "supervisor")}
 """The exceptions: what a package needs besides if it is to listen by itself."""
 
 HEAVY = {

@@ -86,6 +86,7 @@ class Calls:
             wait = self._limiter(caller, tool.name) if self._limiter else None
             if wait is not None:
                 return error_result(_too_many(tool, wait))
+            listener.calling(tool.name)
             request = build_request(tool, prepare(tool, arguments), self._options)
             tracing.carry(tool, request, trace)
             response = await self.upstream.send(request, listener)

@@ -4,9 +4,6 @@ A server that is told to stop ends with exit code 0: streams end at once, and ca
 """
 
 import functools
-import inspect
-import os
-import signal
 import socket
 from collections.abc import Callable
 from typing import Any, Final
@@ -15,6 +12,7 @@ from starlette.types import ASGIApp
 
 from .connections import MAX_AHEAD, Part, Patient
 from .door import MAX_HEADER_BYTES
+from .supervisor import Ready, supervise
 
 GRACE: Final = 5
 """Seconds that calls in flight have to finish in after a signal; container managers kill after ten."""
@@ -36,9 +34,9 @@ def serve_workers(factory: Callable[[], ASGIApp], listener: socket.socket, worke
     `factory` is called in each of them (in its event loop, on the main thread), and is pickled to get there. SIGHUP is
     passed on to all. A process that dies is replaced; when one cannot begin, all end, and RuntimeError is raised.
     """
-    supervisor = _supervisor()(_config(factory, workers=workers), listener)
+    supervisor = supervise(_config(Ready(factory), workers=workers), listener)
     supervisor.run()
-    if supervisor.failed:
+    if not supervisor.stopped:
         raise RuntimeError("A worker could not start; what it said is above.")
 
 
@@ -127,45 +125,3 @@ def _of_h11() -> type[Patient]:
             return "head" if state is h11.IDLE and self.conn.trailing_data[0] else None
 
     return Connection
-
-
-@functools.cache
-def _supervisor() -> Any:
-    from uvicorn.supervisors import Multiprocess
-
-    class Supervisor(Multiprocess):
-        """Passes SIGHUP on, where uvicorn would begin its processes anew."""
-
-        def __init__(self, config: Any, listener: socket.socket) -> None:
-            import uvicorn
-
-            wanted = inspect.signature(Multiprocess.__init__).parameters  # uvicorn before 0.35 wants a target
-            target = {"target": uvicorn.Server(config).run} if "target" in wanted else {}
-            super().__init__(config, sockets=[listener], **target)
-            self.stopped = False
-
-        @property
-        def failed(self) -> bool:
-            """Whether it ended without being told to."""
-            return not self.stopped
-
-        def handle_hup(self) -> None:
-            for process in self.processes:
-                if process.pid is not None:
-                    os.kill(process.pid, signal.SIGHUP)
-
-        def handle_int(self) -> None:
-            self._stop()
-            super().handle_int()
-
-        def handle_term(self) -> None:
-            self._stop()
-            super().handle_term()
-
-        def _stop(self) -> None:
-            """As long as any process had the socket open, clients would wait in vain instead of being refused."""
-            self.stopped = True
-            for listener in self.sockets:
-                listener.close()
-
-    return Supervisor

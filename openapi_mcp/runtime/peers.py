@@ -48,6 +48,17 @@ class Peers:
         self._waiting: deque[tuple[Path, bytes]] = deque(maxlen=_WAITING)
         self._retrying = False
 
+    @property
+    def name(self) -> bytes:
+        """What the others know this process by; empty where nobody does."""
+        return b"" if self._path is None else self._path.name.encode()
+
+    def others(self) -> set[bytes]:
+        """The names of the others, as far as they are known to be there."""
+        if self._folder is None:
+            return set()
+        return {path.name.encode() for path in self._folder.iterdir()} - {self.name}
+
     def open(self, hear: Hear) -> None:
         """From now on `hear` is told, in the running event loop, of what the others say."""
         if self._folder is None:

@@ -24,6 +24,7 @@ from .peers import Peers
 from .protocol import Session, Step, Subscription, jsonrpc
 from .reception import SESSION, Reception
 from .replies import EVENT_STREAM, Refused, Reply
+from .rollout import Rollout
 from .server import Answer, Server
 from .sessions import Sessions
 from .waiting import KEEP_ALIVE, REQUEST_TIMEOUT, Waiting
@@ -56,7 +57,8 @@ def create_app(
     server is closed.
     """
     live, peers = Live.of(server), peers or Peers()
-    ledger = Ledger(peers.tell)
+    ledger, rollout = Ledger(peers.tell), Rollout(peers)
+    live.changes = rollout
     endpoint = _Endpoint(
         live,
         Door(allowed_hosts=allowed_hosts, allowed_origins=allowed_origins, auth_token=auth_token),
@@ -67,9 +69,13 @@ def create_app(
         streams=Capacity(max_streams, "open streams"),
     )
 
+    def hear(message: bytes) -> None:
+        ledger.hear(message)
+        rollout.hear(message)
+
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        peers.open(ledger.hear)
+        peers.open(hear)
         try:
             async with alongside():
                 yield

@@ -62,7 +62,7 @@ _ENDINGS: Final = (
     (4, ("ly", "")),
     (5, ("ication", "y"), ("ation", ""), ("ator", ""), ("ate", ""), ("at", "")),
     (3, ("ion", ""), ("ment", ""), ("tor", "t")),
-    (2, ("e", ""), ("y", "i")),
+    (3, ("e", ""), ("y", "i")),
 )
 """Rounds, in each of which the first ending that a word has is replaced if so many letters stand before it."""
 

@@ -37,6 +37,9 @@ _NAME: Final = re.compile("(?<=[\\w,;:] )[\"'\u201c]?[A-Z]|[\"\u201c][^\"\u201d]
 """A capital letter that begins no sentence, or something in quotes."""
 
 
+_PARTS: Final = re.compile(r"\b(?:and|then)\b|[,;.]", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A word of a request: its stem, the subjects that it may stand for, and how much it counts beside the others."""
@@ -63,15 +66,21 @@ class Request:
     """A request: its words, what its verb wants (of `VERBS`), whether it has a name as far as its writing tells."""
 
     words: tuple[Word, ...]
-    wants: Sequence[str]
+    wants: frozenset[str]
     has_name: bool
 
 
 def read(text: str) -> Request:
     """Read a request."""
     said = list(dict.fromkeys(terms(text)))
-    wants = next((WANTS[term] for term in said if term in WANTS), ())
-    return Request(tuple(_words(said, text)), wants, bool(_NAME.search(text)))
+    return Request(tuple(_words(said, text)), frozenset(_wants(text)), bool(_NAME.search(text)))
+
+
+def _wants(text: str) -> Iterator[str]:
+    """What the first verb says is wanted, and each verb that begins another part: `change this and delete that`."""
+    first, *others = [terms(part) for part in _PARTS.split(text)]
+    yield from next((WANTS[term] for term in first if term in WANTS), ())
+    yield from (want for part in others for want in WANTS.get(part[0] if part else "", ()))
 
 
 def _words(said: Sequence[str], text: str) -> Iterator[Word]:

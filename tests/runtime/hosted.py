@@ -85,6 +85,13 @@ class Hosted:
 
     process: "subprocess.Popen[str]"
     base: str
+    told: list[signal.Signals]
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Tell it to end, once: a second time would not let it finish."""
+        if not self.told:
+            self.told.append(number)
+            self.process.send_signal(number)
 
     def listens(self) -> bool:
         """Whether it takes connections."""
@@ -119,10 +126,13 @@ def hosted(
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        yield Hosted(process, f"http://127.0.0.1:{int(process.stdout.readline())}")
+        program = Hosted(process, f"http://127.0.0.1:{int(process.stdout.readline())}", [])
+        yield program
+        program.stop()
+    except BaseException:
+        process.terminate()  # which its workers would not notice if it were killed
+        raise
     finally:
-        if process.poll() is None:
-            process.terminate()
         _, complaints = process.communicate(timeout=30)
     assert process.returncode == 0, complaints
 

@@ -17,8 +17,10 @@ from starlette.routing import Route
 from openapi_mcp.runtime.connections import MAX_AHEAD
 from openapi_mcp.runtime.door import MAX_HEADER_BYTES
 from tests.runtime.hosted import Hosted, hosted
+from tests.runtime.test_http_sessions import until
 from tests.servers import running
 
+TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 NOBODY = "http://127.0.0.1:1"
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -157,8 +159,7 @@ def test_answers_do_not_say_what_serves_them(impatient: Hosted) -> None:
 def test_a_signal_ends_it_well(workers: int, number: signal.Signals) -> None:
     with hosted(NOBODY, workers) as program, program.clients(workers) as clients:
         assert all(client.get("/health").text == "ok\n" for client in clients)
-        program.process.send_signal(number)
-        program.process.wait(20)  # `hosted` sees how
+        program.stop(number)  # `hosted` sees how it ends
 
 
 def test_a_process_that_dies_is_replaced() -> None:
@@ -168,3 +169,13 @@ def test_a_process_that_dies_is_replaced() -> None:
         with program.clients(2) as clients:  # there are two again
             assert died not in {each.get("/health").headers["x-process"] for each in clients}
         assert other.get("/health").text == "ok\n"
+
+
+def test_a_process_that_is_still_starting_hears_sighup_later() -> None:
+    with hosted(NOBODY, 2) as program:
+        until(program.listens)  # one of them does; the other may not have begun
+        for _ in range(20):
+            program.process.send_signal(signal.SIGHUP)
+        with program.clients(2) as clients:
+            for client in clients:
+                until(lambda: len(client.post("/mcp", json=TOOLS).json()["result"]["tools"]) == 3)  # noqa: B023

@@ -229,7 +229,7 @@ def test_every_client_hears_that_the_list_changed(fresh: World) -> None:
         fresh.program.process.send_signal(signal.SIGHUP)
         assert next(heard) == CHANGED
         assert next(told)["method"] == CHANGED["method"]
-        fresh.program.process.terminate()
+        fresh.program.stop()
         assert list(heard) == []  # both end at once: a stream has no grace to wait for
         (reply,) = told
         assert (reply["id"], reply["result"]["resultType"]) == ("l", "complete")
@@ -243,7 +243,7 @@ def test_a_reload_reaches_every_process(fresh: World) -> None:
 
 def test_calls_in_flight_have_their_grace_when_the_server_stops(fresh: World) -> None:
     answer = fresh.wait({})
-    fresh.program.process.terminate()
+    fresh.program.stop()
     until(lambda: not fresh.program.listens())
     fresh.api.enough.set()
     assert "result" in answer.result(20).json()

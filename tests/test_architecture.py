@@ -21,11 +21,12 @@ LAYERS: dict[Path, list[str]] = {
         "__init__",
     ],
     RUNTIME: [
-        "__init__ types errors peers",
+        "__init__ types errors peers terminal checks",
         "jsontext xmltext media_types models protocol validation tls failures",
-        "styles auth repairs explanations parts cutting conformance own_tools terms",
-        "redirects retries streams progress listener counting replies sessions ledger synonyms",
-        "elements narrator door intake chains entries",
+        "reader framing dialling proxies",
+        "styles auth repairs explanations parts cutting conformance wire own_tools terms",
+        "redirects retries streams progress listener counting replies sessions ledger exchange pool synonyms",
+        "elements narrator door intake transport chains entries",
         "arguments answers content cors reception wording",
         "forms multipart results headers addresses files choosing",
         "bodies upstream catalog search",
@@ -63,7 +64,7 @@ LAYERS: dict[Path, list[str]] = {
 }
 """Each folder's modules, lowest first; a module imports from lower layers only; a folder is a module of its parent."""
 
-THIRD_PARTIES = {PROTOCOL: set[str](), RUNTIME: {"httpx", "jsonschema", "referencing", "starlette"}}
+THIRD_PARTIES = {PROTOCOL: set[str](), RUNTIME: {"httptools", "httpx", "jsonschema", "referencing", "starlette"}}
 """What the runtime may import besides the standard library: a generated package depends on nothing more."""
 
 ON_A_PORT = {RUNTIME / f"{name}.py": {"uvicorn"} for name in ("connections", "hosting", "supervisor")}

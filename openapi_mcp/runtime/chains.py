@@ -54,7 +54,7 @@ class Chains:
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._needs = [tuple(needs(tool)) for tool in tools]
-        self._by_text = [takes_text(tool) for tool in tools]
+        self._by_text = [takes_text(tool) and bool(listed(tool)) for tool in tools]
         self._at: dict[str, list[int]] = {}
         self._listing: dict[str, list[int]] = {}
         paths = [_path(tool) for tool in tools]
@@ -65,6 +65,10 @@ class Chains:
             for noun in nouns:
                 self._listing.setdefault(noun, []).append(index)
         self._known: dict[int, tuple[tuple[Need, tuple[Source, ...]], ...]] = {}
+
+    def searches(self) -> list[int]:
+        """The tools that find things by what they are called and need nothing to be found before."""
+        return [index for index, takes in enumerate(self._by_text) if takes and not self._needs[index]]
 
     def sources(self, index: int) -> tuple[tuple[Need, tuple[Source, ...]], ...]:
         """What a tool needs and where that is found; the last part of its path, the most particular one, first."""

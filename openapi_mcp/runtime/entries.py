@@ -36,7 +36,8 @@ _PROPERTIES: Final = 60
 class Entry:
     """A tool in terms. `fields` has the text of each of `WEIGHTS`.
 
-    `head` are the terms of what the path ends in, `core` all by which the tool is named, `rest` the others.
+    `head` has the term of what the path ends in (`note` for `/credit_notes/{id}`), `core` all by which the tool is
+    named, `rest` the others; subjects stand beside the terms that have them.
     """
 
     fields: tuple[str, ...]
@@ -59,7 +60,7 @@ def entry(tool: Tool) -> Entry:
     core = dict.fromkeys(term for field in ("name", "path", "title", "tags") for term in found[field])
     found["subjects"] = list(_subjects(core))
     fixed = [segment for segment in tool.path.partition("#")[0].split("/") if segment and "{" not in segment]
-    head = terms(fixed[-1]) if fixed else []
+    head = terms(fixed[-1])[-1:] if fixed else []
     return Entry(
         tuple(" ".join(found[field]) for field in WEIGHTS),
         frozenset([*head, *_subjects(head)]),

@@ -40,10 +40,11 @@ class Search:
         self._counts = dict[str, int](self._database.execute("SELECT term, doc FROM known"))
 
     def find(self, text: str, limit: int) -> list[Hit]:
-        """At most `limit` tools, the best first; none where the tools know no word of the request."""
-        request = self._known(read(text))
+        """At most `limit` tools, the best first. For what may be only names, those that search by name; else none."""
+        said = read(text)
+        request = self._known(said)
         if not request.words:
-            return []
+            return [Hit(self._tools[index]) for index in self._index.chains.searches()[:limit] if said.words]
         weights = [word.share * max(map(self._rarity, (word.term, *word.subjects))) for word in request.words]
         choice = Choice(self._index, request, weights, self._candidates(request.words))
         return [Hit(self._tools[index], gives) for index, gives in choice.made(limit)]

@@ -86,11 +86,14 @@ def test_a_request_for_two_things_finds_both() -> None:
     assert {"changeReader", "removeBook"} <= set(found)
 
 
-@pytest.mark.parametrize(
-    "nothing", ["", "   ", "the of and", "?!", "42", "Xyzzy", '"*" OR (', "'; DROP TABLE entries; --"]
-)
-def test_words_that_no_tool_knows_find_nothing(nothing: str) -> None:
+@pytest.mark.parametrize("nothing", ["", "   ", "the of and", "?!", "42"])
+def test_no_words_find_nothing(nothing: str) -> None:
     assert Search(TOOLS).find(nothing, 5) == []
+
+
+@pytest.mark.parametrize("named", ["Xyzzy", "Netherfield Park", '"*" OR (Emma', "'; DROP TABLE entries; --"])
+def test_what_may_be_a_name_is_searched_by_name(named: str) -> None:
+    assert [hit.tool.name for hit in Search(TOOLS).find(named, 5)] == ["searchBooks"]
 
 
 def test_no_tools_no_hits() -> None:

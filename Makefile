@@ -32,6 +32,9 @@ corpus: $(READY) ## Run only the tests over the corpus of real documents, where 
 conformance: $(READY) ## Run the official MCP conformance suite against the bridge, with one worker and with two
 	@$(BIN)/python -m tests.conformance
 
+golden: $(READY) ## Write the packages in tests/golden anew, to be reviewed like code
+	@$(BIN)/python -m tests.generating
+
 prism: $(READY) ## Put requests for real documents before a referee, Stoplight Prism (NAMES='stripe box' for some)
 	@$(BIN)/python -m benchmarks.prism $(NAMES)
 

@@ -21,7 +21,7 @@ from openapi_mcp.runtime.upstream import Upstream
 
 from .referee import NoReferee, Reason, reasons, referee
 from .request_side import request_side
-from .samples import NoSample, sample
+from openapi_mcp.samples import NoSample, sample
 
 DOCUMENT_SECONDS: Final = 300
 """After which the rest of a document's calls is not driven. GitHub's 2,446 calls take about a minute."""

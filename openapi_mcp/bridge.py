@@ -101,17 +101,20 @@ class Bridge:
         secrets = [*options.credentials.values(), *(value for _, value in options.headers)]
         return DriftLog(Contract(self.document, secrets))
 
-    def server(self, *, list_changed: bool = False) -> Server:
-        """An MCP server of these tools, not yet on any transport; `list_changed`: its clients hear of other tools."""
-        description = ServerDescription(
+    def description(self, *, list_changed: bool = False) -> ServerDescription:
+        """What a server of these tools says of itself."""
+        return ServerDescription(
             implementation=self.implementation,
             instructions=about.instructions(self.document),
             list_changed=list_changed,
             explicit_fields=self.config.explicit_fields,
         )
+
+    def server(self, *, list_changed: bool = False) -> Server:
+        """An MCP server of these tools, not yet on any transport; `list_changed`: its clients hear of other tools."""
         return Server(
             self.catalog,
-            description,
+            self.description(list_changed=list_changed),
             self.config.upstream(),
             options=self.request_options(),
             max_result_bytes=self.config.max_result_bytes,

@@ -8,7 +8,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final
@@ -93,6 +93,15 @@ def shortened(name: str, limit: int) -> str:
     while len(kept) > 1 and len(_joined(pieces, kept)) > limit:
         kept.pop()
     return _joined(pieces, kept)[:limit].rstrip("_.-")
+
+
+def unique(name: str, taken: Collection[str]) -> str:
+    """The name, with a number where it is taken."""
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}{number}"
+    return found
 
 
 def _joined(pieces: Sequence[str], kept: Sequence[int]) -> str:

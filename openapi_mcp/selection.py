@@ -11,9 +11,7 @@ from typing import Final, Self
 
 from .errors import UsageError
 from .operations import Operation
-
-READ_ONLY_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
-"""Methods that change nothing (RFC 9110 section 9.2.1, and QUERY). TRACE is none: it shows what proxies added."""
+from .runtime.hints import READ_ONLY_METHODS
 
 _SUBJECTS: Final[Mapping[str, Callable[[Operation], Iterable[str]]]] = {
     "tag": lambda operation: operation.tags,

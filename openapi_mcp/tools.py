@@ -5,9 +5,9 @@ Problem that names it: `operations == len(tools) + lost + excluded`.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from . import prose
 from .base_urls import BaseUrlOptions, BaseUrls
@@ -21,21 +21,14 @@ from .parameters import parameters
 from .request_bodies import request_body
 from .resolver import BrokenReference, Resolver
 from .responses import Responses
+from .runtime.hints import hints
 from .runtime.models import Tool
 from .schemas import Schemas
 from .security import Alternatives, Security
-from .selection import READ_ONLY_METHODS, Selection
+from .selection import Selection
 
 _PREFIX: Final = re.compile(r"[A-Za-z0-9_-]{0,32}")
 """Half of a name at most: the other half has to tell the tools apart."""
-
-_CHANGING: Final[Mapping[str, Mapping[str, bool]]] = {
-    "POST": {"destructiveHint": False, "idempotentHint": False},
-    "PUT": {"destructiveHint": True, "idempotentHint": True},
-    "PATCH": {"destructiveHint": True, "idempotentHint": False},
-    "DELETE": {"destructiveHint": True, "idempotentHint": True},
-}
-"""ToolAnnotations by method (RFC 9110 section 9.2); of a method that is not here, the worst is assumed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +128,7 @@ class _Compiler:
             description=_description(operation, said),
             input_schema=inputs.schema,
             output_schema=answer.output_schema,
-            annotations=_annotations(operation.method) | dict(said.annotations),
+            annotations=hints(operation.method) | dict(said.annotations),
             method=operation.method,
             path=operation.path,
             base_url=self._base_urls.of(operation),
@@ -154,13 +147,6 @@ def _secrets(security: Alternatives) -> Iterable[tuple[str, str]]:
         for scheme in alternative:
             if scheme.location and scheme.parameter:
                 yield scheme.location, scheme.parameter
-
-
-def _annotations(method: str) -> dict[str, Any]:
-    """ToolAnnotations of a method. An API is always an open world."""
-    if method in READ_ONLY_METHODS:
-        return {"readOnlyHint": True, "openWorldHint": True}
-    return {"readOnlyHint": False, **_CHANGING.get(method, {"destructiveHint": True}), "openWorldHint": True}
 
 
 def _title(operation: Operation, said: Overrides) -> str:

@@ -9,6 +9,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -19,6 +20,7 @@ from . import tracing
 from .arguments import prepare
 from .catalog import Offered
 from .errors import RuntimeFailure
+from .functions import NO_FUNCTIONS, Api, Functions
 from .listener import SILENT, Listener
 from .models import Tool
 from .own_tools import OwnTool
@@ -45,8 +47,20 @@ FINDINGS_WAIT: Final = 0.25
 NO_TRACE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
+@dataclass(frozen=True, slots=True)
+class _Circumstances:
+    """What a call brings with it besides its arguments."""
+
+    trace: Mapping[str, str]
+    listener: Listener
+    max_streamed_bytes: int | None
+
+
 class Calls:
-    """Makes the calls of tools. `max_result_bytes` is how much of an answer a result holds (see `results`)."""
+    """Makes the calls of tools. `max_result_bytes` is how much of an answer a result holds (see `results`).
+
+    A tool that has one of the `functions` is called through it; any other is its request and no more.
+    """
 
     def __init__(
         self,
@@ -56,12 +70,14 @@ class Calls:
         max_result_bytes: int,
         observer: Observer | None = None,
         limiter: Limiter | None = None,
+        functions: Functions = NO_FUNCTIONS,
     ) -> None:
         self.upstream = upstream
         self.observer = observer
         self._options = options
         self._max_result_bytes = max_result_bytes
         self._limiter = limiter
+        self._functions = functions
 
     async def make(
         self,
@@ -87,16 +103,32 @@ class Calls:
             if wait is not None:
                 return error_result(_too_many(tool, wait))
             listener.calling(tool.name)
-            request = build_request(tool, prepare(tool, arguments), self._options)
-            tracing.carry(tool, request, trace)
-            response = await self.upstream.send(request, listener)
-            findings = self._observe(tool, request, response)
-            return await self._result(tool, response, findings, listener, max_streamed_bytes)
+            return await self._answer(
+                tool, prepare(tool, arguments), _Circumstances(trace, listener, max_streamed_bytes)
+            )
         except RuntimeFailure as failure:
             return error_result(str(failure))
         except Exception:
             logger.exception("The call of %s failed.", tool.name)
             return error_result("The server failed while it made this call; the reason is in its log.")
+
+    async def _answer(self, tool: Tool, arguments: Mapping[str, Any], circumstances: _Circumstances) -> CallToolResult:
+        """The result of a tool's function, or of its request."""
+        function = self._functions.get(tool.name)
+        if function is None:
+            return await self._ask(tool, arguments, circumstances)
+        result = partial(self._ask, circumstances=circumstances)
+        response = partial(self._send, circumstances=circumstances)
+        return await function.answer(Api(tool, arguments, result, response))
+
+    async def _send(
+        self, tool: Tool, arguments: Mapping[str, Any], circumstances: _Circumstances
+    ) -> tuple[httpx.Response, Findings | None]:
+        """What the API answers to the request for some arguments, and what is found out about that."""
+        request = build_request(tool, arguments, self._options)
+        tracing.carry(tool, request, circumstances.trace)
+        response = await self.upstream.send(request, circumstances.listener)
+        return response, self._observe(tool, request, response)
 
     def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> Findings | None:
         try:
@@ -105,10 +137,10 @@ class Calls:
             logger.exception("The call of %s was answered, but could not be observed.", tool.name)
             return None
 
-    async def _result(
-        self, tool: Tool, response: httpx.Response, findings: Findings | None, listener: Listener, most: int | None
-    ) -> CallToolResult:
+    async def _ask(self, tool: Tool, arguments: Mapping[str, Any], circumstances: _Circumstances) -> CallToolResult:
         """The result, after all that is to be told before it, since what is told may be what makes it too large."""
+        response, findings = await self._send(tool, arguments, circumstances)
+        listener, most = circumstances.listener, circumstances.max_streamed_bytes
         cuts: list[str] = []
         limit = self._max_result_bytes
         result = to_result(tool, response, max_bytes=limit, on_cut=cuts.append)

@@ -12,6 +12,7 @@ from . import protocol
 from .calls import Calls, Limiter, Observer
 from .catalog import Catalog, Offered
 from .errors import CursorError, UnknownToolError
+from .functions import NO_FUNCTIONS, Functions
 from .listener import SILENT
 from .narrator import Narrator
 from .progress import Notify
@@ -42,7 +43,8 @@ class Answer:
 class Server:
     """Tools behind MCP. It belongs to one event loop; whoever makes it calls `aclose` in the end.
 
-    `limiter` says which calls come too soon, `observer` is told of those that were answered.
+    `limiter` says which calls come too soon, `observer` is told of those that were answered. `functions` are those
+    behind tools, by the tools' names; a tool without one is its request and no more.
     """
 
     def __init__(
@@ -55,11 +57,19 @@ class Server:
         max_result_bytes: int = MAX_RESULT_BYTES,
         observer: Observer | None = None,
         limiter: Limiter | None = None,
+        functions: Functions = NO_FUNCTIONS,
     ) -> None:
         self.catalog = catalog
         self.description = description
         self._upstream = upstream
-        self._calls = Calls(upstream, options, max_result_bytes=max_result_bytes, observer=observer, limiter=limiter)
+        self._calls = Calls(
+            upstream,
+            options,
+            max_result_bytes=max_result_bytes,
+            observer=observer,
+            limiter=limiter,
+            functions=functions,
+        )
         self._max_binary_bytes = max_result_bytes * BINARY_FACTOR
         # Rendered pages by revision and cursor. As cursors are verified, there are only so many.
         self._pages: dict[tuple[str, str | None], JsonObject] = {}

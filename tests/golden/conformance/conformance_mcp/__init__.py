@@ -1,0 +1,3 @@
+"""MCP tools for Conformance."""
+
+__version__ = "1.0.0"

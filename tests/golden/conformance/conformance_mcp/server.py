@@ -1,0 +1,48 @@
+"""The MCP server: the tools of this package in front of the API."""
+
+import os
+from collections.abc import Mapping
+
+from .runtime import Catalog, Implementation, RequestOptions, Server, ServerDescription, Upstream
+from .tools import FUNCTIONS
+
+DESCRIPTION = ServerDescription(
+    implementation=Implementation(
+        name="conformance",
+        version="1.0.0",
+        title="Conformance",
+        description=(
+            "One operation for each thing that MCP can say, as its official conformance suite asks for them by name."
+        ),
+        website_url="https://github.com/modelcontextprotocol/conformance",
+    ),
+    instructions=(
+        "Conformance\n\nOne operation for each thing that MCP can say, as its official conformance suite asks for them "
+        "by name.\n\nThe answers are what the suite looks for: text, a picture, a sound, a document, all of them "
+        "together, an error, an\nanswer that comes bit by bit. Nothing here is made for the bridge: every operation is "
+        "plain HTTP, answered by\n`tests/conformance/backend.py`.\n\nThe suite: "
+        "https://github.com/modelcontextprotocol/conformance"
+    ),
+)
+
+
+def credentials(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The credentials that are in the environment, by the names of their security schemes."""
+    return {}  # the API asks for none
+
+
+def create_server(
+    *,
+    options: RequestOptions | None = None,
+    upstream: Upstream | None = None,
+    max_result_bytes: int = 256 * 1024,
+) -> Server:
+    """A server of all tools, not yet on any transport. `options` say how requests are made, `upstream` makes them."""
+    return Server(
+        Catalog(function.tool for function in FUNCTIONS),
+        DESCRIPTION,
+        upstream or Upstream(),
+        options=options or RequestOptions(credentials=credentials()),
+        max_result_bytes=max_result_bytes,
+        functions={function.tool.name: function for function in FUNCTIONS},
+    )

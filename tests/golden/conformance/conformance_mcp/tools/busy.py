@@ -1,0 +1,17 @@
+"""See `description`."""
+
+from ..runtime import Api, Result, Schema, Toolbox
+
+TEST_TOOL_WITH_LOGGING_OUTPUT: Schema = {"type": "object", "properties": {"done": {"type": "string"}}}
+
+
+tools = Toolbox()
+
+
+@tools.get("/busy", output_schema=TEST_TOOL_WITH_LOGGING_OUTPUT)
+async def test_tool_with_logging(api: Api) -> Result:
+    """Get through to a busy service
+
+    Refused twice with a request to come back at once, then answered.
+    """
+    return await api.call(test_tool_with_logging)

@@ -1,0 +1,3 @@
+"""MCP tools for Town Library."""
+
+__version__ = "2026.1"

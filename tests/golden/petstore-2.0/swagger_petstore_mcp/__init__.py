@@ -1,0 +1,3 @@
+"""MCP tools for Swagger Petstore."""
+
+__version__ = "1.0.0"

@@ -1,0 +1,50 @@
+"""The MCP server: the tools of this package in front of the API."""
+
+import os
+from collections.abc import Mapping
+
+from .api import SECURITY_SCHEMES
+from .runtime import Catalog, Implementation, RequestOptions, Server, ServerDescription, Upstream
+from .tools import FUNCTIONS
+
+DESCRIPTION = ServerDescription(
+    implementation=Implementation(
+        name="swagger-petstore",
+        version="1.0.0",
+        title="Swagger Petstore",
+        description=(
+            "This is a sample server Petstore server. You can find out more about Swagger at "
+            "[http://swagger.io](http://swagger.io) or on [irc.freenode.net, #swagger](http://swagger.io/irc/). …"
+        ),
+        website_url="http://swagger.io",
+    ),
+    instructions=(
+        "Swagger Petstore\n\nThis is a sample server Petstore server.  You can find out more about Swagger at "
+        "[http://swagger.io](http://swagger.io) or on [irc.freenode.net, #swagger](http://swagger.io/irc/).  For this "
+        "sample, you can use the api key `special-key` to test the authorization filters.\n\nFind out more about "
+        "Swagger: http://swagger.io\nTerms of service: http://swagger.io/terms/\nContact: apiteam@swagger.io"
+    ),
+)
+
+
+def credentials(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The credentials that are in the environment, by the names of their security schemes."""
+    found = {scheme.name: environment.get(scheme.variable, "") for scheme in SECURITY_SCHEMES}
+    return {name: secret for name, secret in found.items() if secret}
+
+
+def create_server(
+    *,
+    options: RequestOptions | None = None,
+    upstream: Upstream | None = None,
+    max_result_bytes: int = 256 * 1024,
+) -> Server:
+    """A server of all tools, not yet on any transport. `options` say how requests are made, `upstream` makes them."""
+    return Server(
+        Catalog(function.tool for function in FUNCTIONS),
+        DESCRIPTION,
+        upstream or Upstream(),
+        options=options or RequestOptions(credentials=credentials()),
+        max_result_bytes=max_result_bytes,
+        functions={function.tool.name: function for function in FUNCTIONS},
+    )

@@ -1,0 +1,30 @@
+"""Each tool of a module once: its call makes the request that the API's document describes."""
+
+from typing import Any
+
+import pytest
+
+from swagger_petstore_mcp.runtime import Server
+
+from .conftest import MockApi
+
+CALLS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("addPet", {"name": "text", "photoUrls": ["text"]}, "POST", "/pet"),
+    ("updatePet", {"name": "text", "photoUrls": ["text"]}, "PUT", "/pet"),
+    ("findPetsByStatus", {"status": ["available"]}, "GET", "/pet/findByStatus?status=available"),
+    ("findPetsByTags", {"tags": ["text"]}, "GET", "/pet/findByTags?tags=text"),
+    ("getPetById", {"petId": 1}, "GET", "/pet/1"),
+    ("updatePetWithForm", {"petId": 1}, "POST", "/pet/1"),
+    ("deletePet", {"petId": 1}, "DELETE", "/pet/1"),
+    ("uploadFile", {"petId": 1}, "POST", "/pet/1/uploadImage"),
+]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("name", "arguments", "method", "target"), CALLS, ids=[call[0] for call in CALLS])
+async def test_a_call_is_a_request(
+    server: Server, mock_api: MockApi, name: str, arguments: dict[str, Any], method: str, target: str
+) -> None:
+    result = await server.call(name, arguments)
+    assert not result.is_error, result.content
+    assert [request[:2] for request in mock_api.requests] == [(method, target)]

@@ -1,0 +1,30 @@
+"""Each tool of a module once: its call makes the request that the API's document describes."""
+
+from typing import Any
+
+import pytest
+
+from swagger_petstore_mcp.runtime import Server
+
+from .conftest import MockApi
+
+CALLS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("createUser", {}, "POST", "/user"),
+    ("createUsersWithArrayInput", {"body": [{"id": 1}]}, "POST", "/user/createWithArray"),
+    ("createUsersWithListInput", {"body": [{"id": 1}]}, "POST", "/user/createWithList"),
+    ("loginUser", {"username": "text", "password": "text"}, "GET", "/user/login?username=text&password=text"),
+    ("logoutUser", {}, "GET", "/user/logout"),
+    ("getUserByName", {"username": "text"}, "GET", "/user/text"),
+    ("updateUser", {"username": "text"}, "PUT", "/user/text"),
+    ("deleteUser", {"username": "text"}, "DELETE", "/user/text"),
+]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("name", "arguments", "method", "target"), CALLS, ids=[call[0] for call in CALLS])
+async def test_a_call_is_a_request(
+    server: Server, mock_api: MockApi, name: str, arguments: dict[str, Any], method: str, target: str
+) -> None:
+    result = await server.call(name, arguments)
+    assert not result.is_error, result.content
+    assert [request[:2] for request in mock_api.requests] == [(method, target)]

@@ -1,0 +1,3 @@
+"""MCP tools for Pet Store."""
+
+__version__ = "1.0.0"

@@ -68,6 +68,8 @@ def serve(
     exclude: options.Exclude = None,
     read_only: options.ReadOnly = False,
     page_size: options.PageSize = None,
+    mode: options.ModeOption = None,
+    pin: options.Pin = None,
     explicit_fields: options.ExplicitFields = False,
     check_contract: options.CheckContract = False,
     watch: options.Watch = False,

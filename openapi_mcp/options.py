@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from .mode import Mode
+
 
 class Runtime(StrEnum):
     """Where a generated package has its runtime from."""
@@ -94,6 +96,19 @@ ClientKey = Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, w
 AllowFiles = Annotated[
     list[Path] | None,
     typer.Option(metavar="FOLDER", help="Let binary arguments be file:// URLs of files in here; may be repeated."),
+]
+ModeOption = Annotated[
+    Mode | None,
+    typer.Option(
+        "--mode",
+        help="all: list every tool; search: list three tools that find, describe and call the others; "
+        "auto: search above 128 tools or 40,000 tokens.",
+        show_default="auto",
+    ),
+]
+Pin = Annotated[
+    list[str] | None,
+    typer.Option("--pin", metavar="TOOL", help="List this tool in search mode as well; may be repeated."),
 ]
 PageSize = Annotated[
     int | None,

@@ -32,7 +32,7 @@ def serving_http(serve: Sequence[str]) -> Iterator[str]:
         process.wait(20)
         errors.join()
     assert (process.returncode, said) == (0, "")
-    assert "Traceback" not in errors.text
+    assert "Traceback" not in errors.text, errors.text[errors.text.index("Traceback") :]
 
 
 class _Errors(threading.Thread):

@@ -45,7 +45,7 @@ class Config:
     check_contract: bool = False
     page_size: int | None = None
     explicit_fields: bool = False
-    mode: Mode = Mode.AUTO
+    mode: Mode = Mode.ALL
     pinned: tuple[str, ...] = ()
     rate_limit: str | None = None
     watch: bool = False
@@ -167,7 +167,7 @@ def _texts(value: Any) -> list[str]:
 
 def _mode(value: Any) -> Mode:
     try:
-        return Mode(value or Mode.AUTO)
+        return Mode(value or Mode.ALL)
     except ValueError:
         raise UsageError(f"there is no mode {value}", where="mode", hint=f"known are {', '.join(Mode)}") from None
 

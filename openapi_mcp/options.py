@@ -103,7 +103,7 @@ ModeOption = Annotated[
         "--mode",
         help="all: list every tool; search: list three tools that find, describe and call the others; "
         "auto: search above 128 tools or 40,000 tokens.",
-        show_default="auto",
+        show_default="all",
     ),
 ]
 Pin = Annotated[

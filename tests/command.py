@@ -21,16 +21,17 @@ def command(document: Path, base_url: str, *options: str) -> list[str]:
 def serving_http(serve: Sequence[str]) -> Iterator[str]:
     """The endpoint's URL: a port of the server's own choice, which it says on stderr. It has to end well."""
     options = ["--transport", "http", "--port", "0"]
-    process = subprocess.Popen([*serve, *options], cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    errors, said = _Errors(process.stderr), ""
-    try:
-        yield errors.url()
-    finally:
-        process.terminate()
+    with subprocess.Popen(
+        [*serve, *options], cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
-        said = process.stdout.read()
-        process.wait(20)
-        errors.join()
+        errors = _Errors(process.stderr)
+        try:
+            yield errors.url()
+        finally:
+            process.terminate()
+            said = process.stdout.read()
+            errors.join()
     assert (process.returncode, said) == (0, "")
     assert "Traceback" not in errors.text, errors.text[errors.text.index("Traceback") :]
 

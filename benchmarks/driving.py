@@ -18,10 +18,10 @@ from openapi_mcp.runtime.protocol import ServerDescription
 from openapi_mcp.runtime.server import Server
 from openapi_mcp.runtime.types import JsonObject
 from openapi_mcp.runtime.upstream import Upstream
+from openapi_mcp.samples import NoSample, sample
 
 from .referee import NoReferee, Reason, reasons, referee
 from .request_side import request_side
-from openapi_mcp.samples import NoSample, sample
 
 DOCUMENT_SECONDS: Final = 300
 """After which the rest of a document's calls is not driven. GitHub's 2,446 calls take about a minute."""

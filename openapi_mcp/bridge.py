@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-from . import about, loader, swagger2, validation
+from . import about, loader, offering, swagger2, validation
 from .config import Config
 from .contract import Contract
 from .drift import DriftLog
@@ -63,8 +63,13 @@ class Bridge:
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The tools as they are listed, in pages where one would be too large for clients."""
-        return Catalog(self.tools, page_size=self.config.page_size)
+        """The tools as they are offered: listed, in pages where one would be too large for clients, or by a search."""
+        return offering.catalog(self.tools, self.config.mode, self.config.pinned, self.config.page_size)
+
+    @property
+    def offering(self) -> offering.Offering:
+        """Whether the tools are listed or searched, and why."""
+        return offering.offering(self.config.mode, self.tools)
 
     def tool(self, name: str) -> Tool:
         """The tool of that name. Raises UnknownTool, which suggests the nearest."""

@@ -12,7 +12,7 @@ import typer
 
 from . import __version__, options
 from .errors import BridgeError, CallFailed, UsageError
-from .options import Runtime, Transport
+from .options import Transport
 
 if TYPE_CHECKING:
     from .bridge import Bridge
@@ -68,6 +68,8 @@ def serve(
     exclude: options.Exclude = None,
     read_only: options.ReadOnly = False,
     page_size: options.PageSize = None,
+    mode: options.ModeOption = None,
+    pin: options.Pin = None,
     explicit_fields: options.ExplicitFields = False,
     check_contract: options.CheckContract = False,
     watch: options.Watch = False,
@@ -207,22 +209,14 @@ def call(
 def generate(
     context: typer.Context,
     spec: options.Spec,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The package's folder, new or generated before.")],
-    name: Annotated[
-        str | None, typer.Option(help="The package's name.", show_default="the API's title and -mcp")
-    ] = None,
-    runtime: Annotated[
-        Runtime | None,
-        typer.Option(help="vendored: a copy of the runtime is in the package; installed: it depends on this one."),
-    ] = None,
-    templates: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Templates that replace the usual ones, file by file.")
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit with 7 if anything would change.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Also into a folder that has other files; they stay.")] = False,
-    bundle: Annotated[bool, typer.Option("--bundle", help="Make the .mcpb archive for desktop clients too.")] = False,
+    out: options.Out,
+    name: options.PackageName = None,
+    runtime: options.RuntimeOption = None,
+    templates: options.TemplatesFolder = None,
+    check: options.Check = False,
+    force: options.Force = False,
+    bundle: options.Bundle = False,
+    base_url: options.BaseUrl = None,
     server: options.Server = None,
     server_var: options.ServerVar = None,
     include: options.Include = None,
@@ -258,7 +252,9 @@ def generate(
 @app.command("bundle")
 def bundle_command(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A package that `openapi-mcp generate` made.")],
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Where the archive goes.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where the archive goes.")
+    ] = None,
     debug: options.Debug = False,
 ) -> None:
     """Make the .mcpb archive of a package, which desktop clients install with a click."""

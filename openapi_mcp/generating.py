@@ -6,7 +6,7 @@ A package that is generated again keeps its name and its kind of runtime, unless
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -39,7 +39,7 @@ def package(bridge: Bridge, order: Order) -> Package:
     there = _there(order.out)
     runtime: Runtime = order.runtime or (there.runtime if there else "vendored")
     name = order.name or (there.name if there else None)
-    return generate(bridge, name=name, runtime=runtime, templates=order.templates)
+    return generate(_placed(bridge), name=name, runtime=runtime, templates=order.templates)
 
 
 def write(bridge: Bridge, order: Order) -> Iterator[str]:
@@ -113,3 +113,12 @@ def _told(outcomes: Sequence[Outcome]) -> Iterator[str]:
             yield f"{outcome.kind}: {printable(str(outcome.path) + note)}"
     counts = Counter(outcome.kind for outcome in outcomes)
     yield ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
+
+
+def _placed(bridge: Bridge) -> Bridge:
+    """The bridge with its tools at the base URL that was asked for, if one was."""
+    base_url = bridge.config.base_url
+    if base_url is None:
+        return bridge
+    tools = tuple(replace(tool, base_url=base_url.rstrip("/")) for tool in bridge.tools)
+    return replace(bridge, compiled=replace(bridge.compiled, tools=tools))

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from .mode import Mode
+
 
 class Runtime(StrEnum):
     """Where a generated package has its runtime from."""
@@ -95,6 +97,19 @@ AllowFiles = Annotated[
     list[Path] | None,
     typer.Option(metavar="FOLDER", help="Let binary arguments be file:// URLs of files in here; may be repeated."),
 ]
+ModeOption = Annotated[
+    Mode | None,
+    typer.Option(
+        "--mode",
+        help="all: list every tool; search: list three tools that find, describe and call the others; "
+        "auto: search above 128 tools or 40,000 tokens.",
+        show_default="auto",
+    ),
+]
+Pin = Annotated[
+    list[str] | None,
+    typer.Option("--pin", metavar="TOOL", help="List this tool in search mode as well; may be repeated."),
+]
 PageSize = Annotated[
     int | None,
     typer.Option(min=1, help="Tools in a page of the list; many clients read one page only.", show_default="all"),
@@ -171,3 +186,27 @@ Settings = Annotated[
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show tracebacks and log what is sent to the API (no credentials).")
 ]
+Out = Annotated[Path, typer.Argument(metavar="OUT", help="The package's folder; what is in it is never lost.")]
+PackageName = Annotated[
+    str | None, typer.Option("--name", help="The package's distribution name.", show_default="the title and -mcp")
+]
+RuntimeOption = Annotated[
+    Runtime | None,
+    typer.Option(
+        "--runtime",
+        help="vendored: a copy of the runtime is in the package; installed: it depends on this one.",
+        show_default="as it is there, else vendored",
+    ),
+]
+TemplatesFolder = Annotated[
+    Path | None,
+    typer.Option("--templates", metavar="FOLDER", help="Templates that take the place of the built-in ones, by name."),
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Write nothing; exit with 7 where the package is not what SPEC says now.")
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Generate into a folder with files of its own: those stay, ours are put beside."),
+]
+Bundle = Annotated[bool, typer.Option("--bundle", help="Also make the .mcpb archive that desktop clients install.")]

@@ -14,6 +14,7 @@ from . import report
 from .bridge import Bridge
 from .errors import BridgeError, DocumentError
 from .opening import Opening
+from .runtime import terminal
 from .runtime.live import Live
 from .runtime.server import Server
 from .watching import changes
@@ -31,21 +32,27 @@ class Reloader:
         self._opening = opening
         self._say = say
         self._asked = asyncio.Event()
+        if HANGUP is not None:
+            signal.signal(HANGUP, lambda *_: self._asked.set())  # until an event loop runs, which hears it at once
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Load the document again meanwhile, whenever SIGHUP asks for it or, if that was wanted, when it changes."""
         loop = asyncio.get_running_loop()
         if HANGUP is not None:
-            loop.add_signal_handler(HANGUP, self._asked.set)
+            loop.add_signal_handler(HANGUP, self._on_hangup)
         task = asyncio.create_task(self._run())
         try:
             yield
         finally:
-            if HANGUP is not None:
-                loop.remove_signal_handler(HANGUP)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+    def _on_hangup(self) -> None:
+        if terminal.is_gone():
+            signal.raise_signal(signal.SIGTERM)
+        else:
+            self._asked.set()
 
     async def _run(self) -> None:
         waits = self._waits()

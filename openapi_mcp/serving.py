@@ -20,9 +20,9 @@ from starlette.applications import Starlette
 from . import report
 from .bridge import Bridge
 from .endpoint import Endpoint
-from .errors import UsageError
+from .errors import BridgeError, UsageError
 from .opening import Opening
-from .reloading import Reloader, on_stderr
+from .reloading import HANGUP, Reloader, on_stderr
 from .runtime import hosting, stdio
 from .runtime.door import LOOPBACK
 from .runtime.peers import Peers, private_folder
@@ -37,8 +37,10 @@ def end_on_signals() -> None:
     """From now on SIGINT and SIGTERM end the process with 0: being stopped is how a server ends, and not a failure.
 
     While a transport serves it has handlers of its own, which finish what is in flight; uvicorn raises the signal again
-    once it has stopped, and then it arrives here.
+    once it has stopped, and then it arrives here. SIGHUP waits for who can do something about it.
     """
+    if HANGUP is not None:
+        signal.signal(HANGUP, signal.SIG_IGN)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
 
@@ -50,8 +52,8 @@ def over_stdio(opening: Opening, bridge: Bridge) -> None:
         async with reloader.running():
             await stdio.serve(reloader.live)
 
-    _say(bridge, ["stdio: this process's stdin and stdout"])
     reloader = Reloader(opening, bridge, on_stderr)
+    _say(bridge, ["stdio: this process's stdin and stdout"])
     with _drift_summed_up(reloader):
         asyncio.run(serve())
 
@@ -63,15 +65,24 @@ def over_http(opening: Opening, bridge: Bridge, endpoint: Endpoint) -> None:
     with listening(endpoint.host, endpoint.port) as listener:
         local = ip_address(listener.getsockname()[0]).is_loopback
         _check_access(endpoint, local=local)
-        _say(bridge, report.connections(bridge, f"http://{address(listener)}{endpoint.path}"))
+        connections = report.connections(bridge, f"http://{address(listener)}{endpoint.path}")
         if endpoint.workers == 1:
             reloader = Reloader(opening, bridge, on_stderr)
+            _say(bridge, connections)
             with _drift_summed_up(reloader):
                 hosting.serve(_app(reloader, endpoint, local=local), listener)
         else:
             with private_folder() as folder:
+                _say(bridge, connections)
                 worker = Worker(opening, _signed(endpoint), folder, local=local)
-                hosting.serve_workers(worker, listener, endpoint.workers)
+                _serve_workers(worker, listener, endpoint.workers)
+
+
+def _serve_workers(worker: "Worker", listener: socket.socket, workers: int) -> None:
+    try:
+        hosting.serve_workers(worker, listener, workers)
+    except RuntimeError as error:
+        raise BridgeError(str(error)) from error
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ settings.register_profile(
     "unhurried", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("unhurried")
+if cases := os.environ.get("FUZZ"):  # how many, for those who have the time (make fuzz)
+    settings.register_profile("long", settings(), max_examples=int(cases))
+    settings.load_profile("long")
 
 collect_ignore_glob = ["golden/*"]
 """Generated packages have tests of their own, which run where they are installed."""

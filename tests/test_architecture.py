@@ -21,16 +21,17 @@ LAYERS: dict[Path, list[str]] = {
         "__init__",
     ],
     RUNTIME: [
-        "__init__ types errors peers hints docstrings",
+        "__init__ types errors peers terminal checks hints docstrings",
         "jsontext xmltext media_types models protocol validation tls failures",
-        "styles auth repairs explanations parts cutting conformance",
-        "redirects retries streams progress listener counting replies sessions ledger",
-        "elements narrator door intake",
-        "arguments answers content cors reception",
-        "forms multipart results headers addresses files",
-        "bodies upstream catalog",
-        "requests lines tracing functions",
-        "declarations calls",
+        "reader framing dialling proxies",
+        "styles auth repairs explanations parts cutting conformance wire own_tools terms",
+        "redirects retries streams progress listener counting replies sessions ledger exchange pool synonyms",
+        "elements narrator door intake transport chains entries",
+        "arguments answers content cors reception wording",
+        "forms multipart results headers addresses files choosing",
+        "bodies upstream catalog search",
+        "requests lines tracing functions search_answers",
+        "declarations calls search_tools",
         "server",
         "live waiting room",
         "rollout",
@@ -42,11 +43,11 @@ LAYERS: dict[Path, list[str]] = {
         "toolkit",
     ],
     PACKAGE: [
-        "__init__ errors runtime",
+        "__init__ errors mode runtime",
         "budget progress backtracking characters conjunction exchanges grammar keywords literals matching naming prose",
         "annotations declaring docstring_literals surrogates yaml_scalars",
         "decoding document fetch patterns python_names scalars versions written",
-        "about identifiers module_constants rendering samples sources yaml_syntax",
+        "about identifiers offering module_constants rendering samples sources yaml_syntax",
         "resolver syntax",
         "bundle operations schema_parts swagger2_schemas",
         "loader swagger2_parameters base_urls idioms overrides parameters security selection shapes xml_nodes",
@@ -70,7 +71,7 @@ LAYERS: dict[Path, list[str]] = {
 }
 """Each folder's modules, lowest first; a module imports from lower layers only; a folder is a module of its parent."""
 
-THIRD_PARTIES = {PROTOCOL: set[str](), RUNTIME: {"httpx", "jsonschema", "referencing", "starlette"}}
+THIRD_PARTIES = {PROTOCOL: set[str](), RUNTIME: {"httptools", "httpx", "jsonschema", "referencing", "starlette"}}
 """What the runtime may import besides the standard library: a generated package depends on nothing more."""
 
 ON_A_PORT = {RUNTIME / f"{name}.py": {"uvicorn"} for name in ("connections", "hosting", "supervisor")}

@@ -17,7 +17,8 @@ import yaml
 
 from tests.clients.driving import Seen, drive
 from tests.clients.workshop import JOBS, LINES, Workshop
-from tests.conftest import CLIENTS, ROOT
+from tests.command import command, serving_http
+from tests.conftest import CLIENTS
 from tests.servers import running
 
 Kind: TypeAlias = Literal["mcp 2", "mcp 1", "sdk", "client"]
@@ -79,28 +80,19 @@ class Served:
 
 
 def served(folder: Path, base_url: str, *options: str) -> Served:
+    """A document in a folder, and the command for it: over stdio, until it is served in another way."""
     document = folder / "workshop.yaml"
     document.write_text(DOCUMENT.read_text())
-    command = [sys.executable, "-m", "openapi_mcp", "serve", str(document), "--base-url", base_url, "--watch", *options]
-    return Served(document, command, {"command": command, "env": dict(os.environ)})
+    serve = command(document, base_url, "--watch", *options)
+    return Served(document, serve, {"command": serve, "env": dict(os.environ)})
 
 
 @contextmanager
 def served_over_http(folder: Path, base_url: str, *options: str) -> Iterator[Served]:
-    """The command on a port of its own choice; it says on stderr where it listens."""
-    one = served(folder, base_url, "--transport", "http", "--port", "0", *options)
-    process = subprocess.Popen(one.command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        words = (word for line in process.stderr for word in line.split())
-        url = next(word for word in words if word.startswith("http://127.0.0.1") and word.endswith("/mcp"))
+    one = served(folder, base_url, *options)
+    with serving_http(one.command) as url:
         one.target = {"url": url}
         yield one
-    finally:
-        process.terminate()
-        printed, errors = process.communicate(timeout=20)
-    assert (process.returncode, printed) == (0, "")
-    assert "Traceback" not in errors
 
 
 @dataclass(frozen=True)
@@ -296,8 +288,8 @@ BIG = [
 def test_clients_accept_the_whole_list_of_a_big_document(
     drivers: dict[Kind, list[str]], corpus: Path, name: str
 ) -> None:
-    command = [sys.executable, "-m", "openapi_mcp", "serve", str(corpus / name), "--transport", "stdio"]
-    job = {"client": "sdk", "era": "legacy", "command": command, "env": dict(os.environ)}
+    serve = [sys.executable, "-m", "openapi_mcp", "serve", str(corpus / name), "--transport", "stdio"]
+    job = {"client": "sdk", "era": "legacy", "command": serve, "env": dict(os.environ)}
     accepted = drive(drivers["sdk"], job)["tools"]
     assert len(accepted) > 100
     assert drive(drivers["mcp 2"], job)["tools"] == accepted

@@ -85,3 +85,8 @@ def test_an_archive_is_made_of_a_package_on_disk(out: Path, tmp_path: Path) -> N
     assert done.output.strip() == str(tmp_path / "shop.mcpb")
     assert zipfile.is_zipfile(tmp_path / "shop.mcpb")
     assert run("bundle", tmp_path / "nothing").exit_code == 2
+
+
+def test_another_base_url_is_that_of_the_package(tmp_path: Path) -> None:
+    run("generate", PETSTORE, tmp_path / "out", "--base-url", "https://shop.example/v2/")
+    assert 'BASE_URL = "https://shop.example/v2"' in (tmp_path / "out" / "pet_store_mcp" / "api.py").read_text()

@@ -6,7 +6,8 @@ only a value. Values fill a segment and never leave it. Specification: OpenAPI 3
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
@@ -21,7 +22,21 @@ _PATH_SAFE: Final = "/:@!$&'()*+,;="
 _QUERY_SAFE: Final = _PATH_SAFE + "?"
 
 
-def base(url: str | None) -> httpx.URL:
+_KEPT: Final = 4096
+"""Enough for the paths of a large document: texts of documents and configuration, never of calls, are kept parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A base URL: scheme, user, host and port as they stand before a path; its path and its query."""
+
+    origin: str = field(repr=False)
+    path: str
+    query: str
+
+
+@lru_cache(_KEPT)
+def base(url: str | None) -> Base:
     """The base URL. Raises RequestError, with the cure, where there is none that can be used."""
     if not url:
         raise RequestError("The document names no server that can be used; start the server with `--base-url URL`.")
@@ -33,7 +48,10 @@ def base(url: str | None) -> httpx.URL:
         raise RequestError(
             "The base URL must begin with http:// or https:// and name a host; start the server with `--base-url URL`."
         )
-    return parsed
+    user = parsed.userinfo.decode("ascii")
+    path, _, query = parsed.raw_path.decode("ascii").partition("?")
+    origin = f"{parsed.scheme}://{user + '@' if user else ''}{parsed.netloc.decode('ascii')}"
+    return Base(origin, path.rstrip("/"), query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +62,28 @@ class Filling:
     text: str
 
 
-def build(base_url: httpx.URL, template: str, values: Mapping[str, Filling], query: str) -> httpx.URL:
+def build(base_url: Base, template: str, values: Mapping[str, Filling], query: str) -> httpx.URL:
     """The whole URL: `values` by their names in the template; `query` follows what base and template ask already.
 
     A fragment in the template tells operations apart and is never sent.
     """
-    path, _, fixed = template.partition("#")[0].partition("?")
-    base_path, _, base_query = base_url.raw_path.decode("ascii").partition("?")
-    filled = "/".join(_segment(segment, values) for segment in path.split("/"))
+    path, fixed = _split(template)
+    filled = "/".join(_segment(segment, values) for segment in path)
     separator = "" if filled.startswith("/") or not filled else "/"
-    asked = "&".join(part for part in (base_query, _filled(fixed, values, _QUERY_SAFE), query) if part)
-    target = base_path.rstrip("/") + separator + filled
-    return _url(base_url, (target or "/") + (f"?{asked}" if asked else ""))
+    asked = "&".join(part for part in (base_url.query, _filled(fixed, values, _QUERY_SAFE), query) if part)
+    target = base_url.path + separator + filled
+    return _url(base_url.origin, (target or "/") + (f"?{asked}" if asked else ""))
 
 
-def _url(base_url: httpx.URL, target: str) -> httpx.URL:
+@lru_cache(_KEPT)
+def _split(template: str) -> tuple[tuple[str, ...], str]:
+    """The segments of a template's path, and its query."""
+    path, _, query = template.partition("#")[0].partition("?")
+    return tuple(path.split("/")), query
+
+
+def _url(origin: str, target: str) -> httpx.URL:
     """Put together as text: nothing in the target can be read as an authority once one stands before it."""
-    user = base_url.userinfo.decode("ascii")
-    origin = f"{base_url.scheme}://{user + '@' if user else ''}{base_url.netloc.decode('ascii')}"
     try:
         return httpx.URL(origin + target)
     except httpx.InvalidURL as error:
@@ -70,9 +92,8 @@ def _url(base_url: httpx.URL, target: str) -> httpx.URL:
 
 def _segment(segment: str, values: Mapping[str, Filling]) -> str:
     """One path segment. Values that would empty it or make it `.` or `..` are refused: they name another resource."""
-    names = _EXPRESSION.findall(segment)
     filled = _filled(segment, values, _PATH_SAFE)
-    if names and filled in {"", ".", ".."}:
+    if filled in {"", ".", ".."} and (names := _EXPRESSION.findall(segment)):
         shown = ", ".join(f"`{values[name].argument if name in values else name}`" for name in names)
         what = "is empty" if not filled else f"would make the path segment `{filled}`"
         raise ArgumentError(f"{shown} {what}, which would lead to another resource; give a value that names one.")
@@ -81,11 +102,18 @@ def _segment(segment: str, values: Mapping[str, Filling]) -> str:
 
 def _filled(template: str, values: Mapping[str, Filling], safe: str) -> str:
     """Each expression replaced once, the text between as it may stand in a URL."""
+    texts, names = _parsed(template, safe)
+    if not names:
+        return texts[0]
+    fillings = [values[name].text if name in values else "" for name in names]
+    return "".join(part for pair in zip(texts, [*fillings, ""], strict=True) for part in pair)
+
+
+@lru_cache(_KEPT)
+def _parsed(template: str, safe: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The texts around a template's expressions, as they may stand in a URL, and the names in these."""
     pieces = _EXPRESSION.split(template)
-    return "".join(
-        values.get(piece, Filling(piece, "")).text if index % 2 else _literal(piece, safe)
-        for index, piece in enumerate(pieces)
-    )
+    return tuple(_literal(piece, safe) for piece in pieces[::2]), tuple(pieces[1::2])
 
 
 def _literal(text: str, safe: str) -> str:

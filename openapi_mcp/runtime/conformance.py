@@ -21,6 +21,8 @@ _ROUNDS: Final = 16
 
 def conformed(schema: Schema, value: Any) -> Any:
     """The largest part of `value`, by simple means, that conforms to `schema`; `{}` or `[]` where none does."""
+    if validation.accepts(schema, value):
+        return value
     validator = validation.compiled(schema)
     try:
         for _ in range(_ROUNDS):

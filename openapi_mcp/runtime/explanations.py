@@ -10,7 +10,7 @@ from typing import Any, Final
 from jsonschema.exceptions import ValidationError
 
 from . import jsontext, validation
-from .models import Tool
+from .types import ToolDescription
 
 # A model corrects a handful of mistakes at once; more is noise that costs tokens.
 _SHOWN_ERRORS: Final = 5
@@ -29,7 +29,7 @@ _TYPES: Final = {
 }
 
 
-def explain(tool: Tool, errors: Sequence[ValidationError]) -> str:
+def explain(tool: ToolDescription, errors: Sequence[ValidationError]) -> str:
     """All of it: one sentence, or a short list of them."""
     sentences = list(dict.fromkeys(sentence for error in errors for sentence in _sentences(error)))
     if len(sentences) == 1:

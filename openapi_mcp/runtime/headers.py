@@ -6,6 +6,7 @@ Specification: RFC 9110 §5 and §7.6.1, RFC 6265 §5.4 (one Cookie header), Ope
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 from . import auth, content, styles
@@ -53,6 +54,8 @@ def build(
 
 def replaced(fields: Fields, by: Fields) -> Fields:
     """`fields` and then `by`, without those of `fields` that `by` names too (case-insensitively)."""
+    if not by:
+        return fields
     names = {name.lower() for name, _ in by}
     return [field for field in fields if field[0].lower() not in names] + by
 
@@ -85,6 +88,7 @@ def _configured(name: str, value: str) -> tuple[str, str]:
     return name, value.strip(" \t")
 
 
+@lru_cache(1024)  # names are a document's and the configuration's, never a call's
 def _name(name: str) -> bytes:
     if not _TOKEN.fullmatch(name):
         raise RequestError(

@@ -4,7 +4,11 @@ Specification: RFC 9110 §8.3.1 (syntax), RFC 6839 (structured suffixes), RFC 82
 """
 
 from email.message import Message
+from functools import lru_cache
 from typing import Final
+
+_KEPT: Final = 128
+"""Answers that are kept: the same few types are asked about in every call, and a type may be as long as a header."""
 
 OCTET_STREAM: Final = "application/octet-stream"
 
@@ -41,6 +45,7 @@ CONCRETE: Final = {
 """What a range is sent as: a Content-Type names one type, never a range (RFC 9110 §8.3)."""
 
 
+@lru_cache(_KEPT)
 def essence(content_type: str) -> str:
     """`type/subtype` in lower case, without parameters."""
     return content_type.partition(";")[0].strip().lower()
@@ -75,6 +80,7 @@ def concrete(content_type: str, *, binary: bool = False, known: str | None = Non
     return OCTET_STREAM if binary else CONCRETE.get(essence(chosen), OCTET_STREAM)
 
 
+@lru_cache(_KEPT)
 def covers(wanted: str, given: str) -> bool:
     """Whether the type or range `wanted` includes the type `given`."""
     one, other = essence(wanted), essence(given)

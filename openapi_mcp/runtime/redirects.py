@@ -28,8 +28,8 @@ _COMPUTED: Final = frozenset({"host", "content-length", "transfer-encoding"})
 
 def following(request: httpx.Request, response: httpx.Response) -> httpx.Request | None:
     """The request that `response` redirects to, or None where it is the answer. Raises UpstreamError."""
-    location = response.headers.get("location")
-    if response.status_code not in _STATUSES or not location:
+    location = response.headers.get("location") if response.status_code in _STATUSES else None
+    if not location:
         return None
     url = _target(request.url, location)
     method = _method(request.method, response.status_code)

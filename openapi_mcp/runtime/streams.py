@@ -6,6 +6,7 @@ What an entry means is never asked here. Specification: WHATWG HTML "Server-sent
 import codecs
 import io
 from collections.abc import Awaitable, Callable, Iterator
+from functools import lru_cache
 from typing import ClassVar, Final, TypeAlias
 
 from . import media_types
@@ -78,6 +79,7 @@ class Events(Lines):
                 yield data
 
 
+@lru_cache(128)  # the same few types are asked about in every call
 def kind_of(content_type: str) -> type[Lines] | None:
     """How the entries of a body of this type are told apart; None where it has none."""
     if media_types.essence(content_type) == EVENT_STREAM:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp
 
+from . import terminal
+
 if TYPE_CHECKING:
     from uvicorn.supervisors import Multiprocess as _Base
 else:
@@ -37,7 +39,10 @@ class Supervisor(_Base):
             super().keep_subprocess_alive()
 
     def handle_hup(self) -> None:
-        """Each process may do with it what it likes."""
+        """Each process may do with it what it likes, unless it means that nobody is there any more."""
+        if terminal.is_gone():
+            self.handle_term()
+            return
         for process in self.processes:
             if process.pid is not None:
                 os.kill(process.pid, signal.SIGHUP)

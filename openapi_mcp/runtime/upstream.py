@@ -1,13 +1,13 @@
 """Sending requests to the API behind the bridge: one pool of connections, bounded time, bounded answers.
 
-The only module between a request and its response that awaits. Proxies, and trusted certificates where none are given,
-are taken from the environment as httpx does (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`, …); cookies that the API sets
-are not kept, for the next call may be another user's. Errors name the host, never a path, a query or a credential.
-Specification: RFC 9110 §15.4.
+What decides here and `transport` carries. Requests go straight to it, for a client of httpx would do half a call's work
+and decide nothing: a user in the URL is sent as Basic credentials as it does, and cookies that the API sets are not
+kept, for the next call may be another user's. Proxies, and trusted certificates where none are given, are taken from
+the environment as httpx does (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`, …). Errors name the host, never a path, a
+query or a credential. Specification: RFC 9110 §15.4.
 """
 
 import asyncio
-import http.cookiejar
 import itertools
 import logging
 from dataclasses import asdict, dataclass
@@ -23,8 +23,9 @@ from .listener import SILENT, Listener
 from .redirects import MAX_REDIRECTS, following
 from .results import CUT_SHORT
 from .retries import Retries
-from .streams import EVENT_STREAM, Entries
+from .streams import EVENT_STREAM, Entries, kind_of
 from .tls import tls_context
+from .transport import Transport
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -62,10 +63,10 @@ class Upstream:
         client_cert: Path | None = None,
         client_key: Path | None = None,
     ) -> None:
-        nothing_kept = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
         verify = tls_context(ca, client_cert, client_key)
-        self._client = httpx.AsyncClient(transport=transport, cookies=nothing_kept, verify=verify)
+        self._transport = transport or Transport(verify=verify)
         self._timeouts = Timeouts(connect_timeout, read_timeout, total_timeout)
+        self._limits = httpx.Timeout(read_timeout, connect=connect_timeout).as_dict()
         self._retries = retries
         self._max_bytes = max_bytes
 
@@ -83,7 +84,7 @@ class Upstream:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._transport.aclose()
 
     async def _follow(self, request: httpx.Request, limit: asyncio.Timeout, listener: Listener) -> httpx.Response:
         for _ in range(MAX_REDIRECTS + 1):
@@ -112,16 +113,17 @@ class Upstream:
         self, request: httpx.Request, listener: Listener
     ) -> httpx.Response | httpx.TransportError | OSError:
         """An answer, or why there was none. What goes wrong after an answer has begun is raised."""
-        limits = httpx.Timeout(self._timeouts.read, connect=self._timeouts.connect)
-        request.extensions = {**request.extensions, "timeout": limits.as_dict()}
+        request.extensions = {**request.extensions, "timeout": self._limits}
         if listener.counts:
             counting.count(request, listener.sent)
         await listener.asked(request)
         try:
-            response = await self._client.send(request, stream=True, follow_redirects=False)
+            response = await self._transport.handle_async_request(_authorized(request))
         except (httpx.TransportError, OSError) as error:
             return error
-        logger.debug("%s %s%s: %d", request.method, _host(request), request.url.path, response.status_code)
+        response.request = request
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("%s %s%s: %d", request.method, _host(request), request.url.path, response.status_code)
         try:
             await listener.answering(response)
             answer = await self._read(response, listener)
@@ -132,6 +134,11 @@ class Upstream:
 
     async def _read(self, response: httpx.Response, listener: Listener) -> httpx.Response:
         """The same response with its body in memory, decoded; its headers no longer say how it was transferred."""
+        if not listener.counts and self._is_simple(response):
+            if await response.aread():
+                del response.headers["content-length"]
+            response.extensions = {**response.extensions, CUT_SHORT: False}
+            return response
         body = bytearray()
         cut_short = not await self._fill(body, response, listener)
         transfer = _TRANSFER if body else frozenset[bytes]()
@@ -142,6 +149,14 @@ class Upstream:
             request=response.request,
             extensions={**response.extensions, CUT_SHORT: cut_short},
         )
+
+    def _is_simple(self, response: httpx.Response) -> bool:
+        """Whether a body can be read at once: it is within the limit, not compressed, and no stream of entries."""
+        told = {name.lower(): value for name, value in response.headers.raw}
+        length = told.get(b"content-length", b"")
+        is_small = length.isdigit() and len(length) <= _DIGITS and int(length) <= self._max_bytes
+        encoded = b"content-encoding" in told or b"transfer-encoding" in told
+        return is_small and not encoded and kind_of(told.get(b"content-type", b"").decode("latin-1")) is None
 
     async def _fill(self, body: bytearray, response: httpx.Response, listener: Listener) -> bool:
         """Read a body up to the limit; whether it ended before. An event stream may never: it has the read timeout."""
@@ -164,6 +179,7 @@ class Upstream:
         return True
 
 
+_DIGITS: Final = 18  # of a length that is a number which any machine has
 _TRANSFER: Final = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 
 
@@ -175,6 +191,12 @@ def _lasts(limit: asyncio.Timeout, seconds: float) -> bool:
 
 def _shown(outcome: httpx.Response | Exception) -> str:
     return str(outcome.status_code) if isinstance(outcome, httpx.Response) else type(outcome).__name__
+
+
+def _authorized(request: httpx.Request) -> httpx.Request:
+    """The request with the user and password of its URL, where it has them."""
+    url = request.url
+    return next(httpx.BasicAuth(url.username, url.password).auth_flow(request)) if url.userinfo else request
 
 
 def _host(request: httpx.Request) -> str:

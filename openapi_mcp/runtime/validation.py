@@ -13,6 +13,7 @@ from jsonschema.protocols import Validator
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from . import checks
 from .types import Schema
 
 # Enough for the tools of a large document (GitHub has 1,223), each with its two schemas.
@@ -43,6 +44,20 @@ def _compiled(key: _Identity) -> Validator:
 def compiled(schema: Schema) -> Validator:
     """The validator of a schema, made once. The schema must not change afterwards."""
     return _compiled(_Identity(schema))
+
+
+@lru_cache(maxsize=_KEPT)
+def _check(key: _Identity) -> checks.Check | None:
+    return checks.compiled(key.schema)
+
+
+def accepts(schema: Schema, value: Any) -> bool:
+    """Whether a value certainly fits, found out as fast as can be; False only says that it must be looked at."""
+    check = _check(_Identity(schema))
+    try:
+        return check is not None and check(value)
+    except RecursionError:
+        return False
 
 
 def errors(validator: Validator, value: Any) -> list[ValidationError]:

@@ -204,7 +204,7 @@ def test_an_answer_of_unknown_length_has_no_total(echo: Echo) -> None:
     echo.respond = lambda _: iter([head, piece, piece, piece, b"0\r\n\r\n"])
     said, _ = told(tool("/x"), echo.url, meta={"progressToken": 1})
     check_progress(said)
-    assert len(said) == 3
+    assert len(said) in {2, 3}  # as the megabytes fall together with the pieces in which they come
     assert all("total" not in one for one in said)
     assert said[-1]["message"].removeprefix("received ")[-3:] == " MB"
 

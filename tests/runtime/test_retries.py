@@ -244,11 +244,11 @@ def test_the_total_time_bounds_all_attempts(echo: Echo) -> None:
 
 
 def test_the_log_names_the_host_and_nothing_secret(echo: Echo, caplog: pytest.LogCaptureFixture) -> None:
-    echo.respond = answering(BUSY, b"", DONE)
+    echo.respond = answering(b"", BUSY, DONE)
     with caplog.at_level("INFO", "openapi_mcp"):
         sent(echo, path="/x?key=secret")
     host = echo.url.removeprefix("http://")
     assert [record.getMessage() for record in caplog.records] == [
-        f"{host}: attempt 1, 503; the next in 0.5 s",
-        f"{host}: attempt 2, RemoteProtocolError; the next in 1.0 s",
+        f"{host}: attempt 1, RemoteProtocolError; the next in 0.5 s",
+        f"{host}: attempt 2, 503; the next in 1.0 s",
     ]

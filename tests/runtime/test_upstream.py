@@ -110,6 +110,11 @@ def test_cookies_of_one_answer_do_not_go_with_the_next_request(echo: Echo) -> No
     assert [request.one("cookie") for request in echo.requests] == [None, None]
 
 
+def test_a_user_in_the_url_is_sent_as_basic_credentials(echo: Echo) -> None:
+    get(echo.url.replace("//", "//me:p%40ss@"))
+    assert echo.last().all("authorization") == [b"Basic bWU6cEBzcw=="]
+
+
 def redirecting(echo: Echo, location: str, status: str) -> None:
     echo.respond = lambda request: (
         answer(b"there") if request.target == "/there" else answer(b"", f"Location: {location}", status=status)

@@ -1,0 +1,25 @@
+"""FastMCP over the same document and the same API, in its own environment.
+
+PYTHON fastmcp_server.py PORT API DOCUMENT
+"""
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+
+def main() -> None:
+    """Serve until the process ends."""
+    port, api, document = sys.argv[1:]
+    fastmcp: Any = import_module("fastmcp")
+    client = httpx.AsyncClient(base_url=api)
+    server = fastmcp.FastMCP.from_openapi(openapi_spec=json.loads(Path(document).read_text()), client=client)
+    server.run(transport="http", host="127.0.0.1", port=int(port), path="/mcp", show_banner=False, log_level="error")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Messages as a broken or hostile peer may send them: nearly right ones above all, for those get farthest."""
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.oracle import HANDSHAKE, LEVELS, PREFIX, STATELESS
+
+REVISIONS = [*HANDSHAKE, STATELESS, "1999-01-01", ""]
+SERVED = ["tools/call", "tools/list", "subscriptions/listen", "server/discover"]
+METHODS = [
+    *SERVED,
+    "initialize",
+    "ping",
+    "logging/setLevel",
+    "resources/list",
+    "tasks/get",
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/roots/list_changed",
+]
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([2**53 + 1, -(10**300)])
+SCALARS = st.none() | st.booleans() | NUMBERS | st.text(max_size=20)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def weighted(*choices: tuple[int, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
+    """One of some strategies, each as often as its weight says; `one_of` takes the same one only once."""
+    each = [strategy for weight, strategy in choices for _ in range(weight)]
+    return st.sampled_from(range(len(each))).flatmap(each.__getitem__)
+
+
+IDS: st.SearchStrategy[Any] = st.one_of(
+    st.integers(-3, 30),
+    st.sampled_from([0, "", "0", "1", 2**63, 10**400, 1.0, 1.5, None, True, [], {}]),
+    st.text(max_size=10),
+)
+VERSION, CAPABILITIES = PREFIX + "protocolVersion", PREFIX + "clientCapabilities"
+GOOD_IDS = st.integers(-3, 30) | st.text(max_size=10) | st.sampled_from([0, "", 2**63, 10**400])
+ENVELOPES = st.fixed_dictionaries(
+    {VERSION: st.sampled_from([STATELESS] * 8 + REVISIONS), CAPABILITIES: st.just({})},
+    optional={PREFIX + "clientInfo": st.just({"name": "x", "version": "1"}), "progressToken": GOOD_IDS},
+)
+METAS = st.fixed_dictionaries({}, optional={"progressToken": GOOD_IDS, "traceparent": st.text(max_size=60)})
+
+
+def params(tools: list[str], metas: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Parameters that suit every method at once."""
+    return st.fixed_dictionaries(
+        {
+            "name": st.sampled_from(tools),
+            "protocolVersion": st.sampled_from(REVISIONS),
+            "capabilities": st.just({}),
+            "clientInfo": st.just({"name": "x", "version": "1"}),
+            "level": st.sampled_from(LEVELS),
+            "notifications": st.just({"toolsListChanged": True}),
+            "_meta": metas,
+        },
+        optional={
+            "arguments": st.just({})
+            | st.dictionaries(st.sampled_from(["petId", "jobId", "state"]), VALUES, max_size=2),
+            "requestId": IDS,
+        },
+    )
+
+
+def right(tools: list[str]) -> st.SearchStrategy[dict[str, Any]]:
+    """Requests and notifications of both eras, as they should be."""
+    given = weighted((2, params(tools, ENVELOPES)), (1, params(tools, METAS)))
+    method = weighted((1, st.sampled_from(METHODS)), (1, st.sampled_from(SERVED)))
+    one = {"jsonrpc": st.just("2.0"), "method": method, "params": given}
+    return weighted((6, st.fixed_dictionaries(one | {"id": GOOD_IDS})), (1, st.fixed_dictionaries(one)))
+
+
+@st.composite
+def spoiled(draw: st.DrawFn, whole: st.SearchStrategy[dict[str, Any]]) -> dict[str, Any]:
+    """Objects in which a member or two are missing, have another value, or should not be there; sometimes none."""
+    message = copy.deepcopy(draw(whole))
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 1, 1, 2, 3]))):
+        places = list(objects_in(message))
+        place = places[draw(st.integers(0, len(places) - 1))]
+        name = draw(st.sampled_from([*place, "id", "result", "error", "cursor", "_meta"]))
+        if name in place and draw(st.booleans()):
+            del place[name]
+        else:
+            place[name] = draw(IDS if name == "id" else VALUES)
+    return message
+
+
+def objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    """An object and all those that members lead to."""
+    if isinstance(value, dict):
+        yield value
+        for member in value.values():
+            yield from objects_in(member)
+
+
+def messages(tools: list[str]) -> st.SearchStrategy[Any]:
+    """JSON values as messages: objects, batches and anything else."""
+    one = spoiled(right(tools))
+    return weighted((8, one), (1, st.lists(one | VALUES, max_size=4)), (1, VALUES))
+
+
+INITIALIZE = st.sampled_from(REVISIONS).map(
+    lambda revision: {
+        "jsonrpc": "2.0",
+        "id": "first",
+        "method": "initialize",
+        "params": {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
+    }
+)
+
+SEPARATORS = st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", "\r: ")])
+
+
+@st.composite
+def texts(draw: st.DrawFn, values: st.SearchStrategy[Any]) -> bytes:
+    """JSON text in UTF-8, as different writers write it; a lone surrogate stays an escape."""
+    value = draw(values)
+    try:
+        return json.dumps(value, ensure_ascii=draw(st.booleans()), separators=draw(SEPARATORS)).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value).encode()
+
+
+JUNK = st.one_of(
+    st.binary(max_size=40),
+    st.sampled_from(
+        [
+            b"",
+            b" \t",
+            b"\x0b",
+            b"{",
+            b"null",
+            b"\xff\xfe{}",
+            b"\xef\xbb\xbf{}",
+            b"NaN",
+            b"-Infinity",
+            b'{"jsonrpc":"2.0","id":1,"method":"ping","x":1e999}',
+            b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}',
+            b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}',
+            b'{"jsonrpc":"2.0","id":7,"method":"\\udfff"}',
+            b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"ping"}',
+            b"[" * 20_000,
+            b'{"a":' * 20_000,
+            b'{"jsonrpc":"2.0","id":3,"method":"ping","params":' + b"[" * 900 + b"]" * 900 + b"}",
+        ]
+    ),
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, whole: st.SearchStrategy[bytes]) -> bytes:
+    """Bytes of which some were lost, added or changed on their way."""
+    data = draw(whole)
+    start = draw(st.integers(0, len(data)))
+    end = min(len(data), start + draw(st.integers(0, 3)))
+    return data[:start] + draw(st.binary(max_size=3)) + data[end:]
+
+
+def bodies(tools: list[str]) -> st.SearchStrategy[bytes]:
+    """What may stand where one message should."""
+    right = texts(messages(tools))
+    return weighted((8, right), (1, damaged(right)), (1, JUNK))

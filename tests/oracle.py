@@ -1,0 +1,325 @@
+"""What the specification demands as the answer to a message, whatever it is; written from its text, for fuzz tests.
+
+Nothing of openapi_mcp is used here, so that no mistake is made twice. Where the specification leaves a choice, `Answer`
+takes each of them. Sections are those of 2025-11-25 (handshake era) and 2026-07-28 (stateless era).
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+PARSE, INVALID, METHOD, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
+MISMATCH, UNSUPPORTED = -32020, -32022
+HANDSHAKE: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+STATELESS: Final = "2026-07-28"
+PREFIX: Final = "io.modelcontextprotocol/"
+LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+NO_ID: Final = object()
+
+Shape = Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A message that must come back, or may where it is not `sure`: an error of these codes, or a result of this shape.
+
+    `status` are the HTTP statuses it may have. `acknowledges` stands for what a subscription begins with.
+    """
+
+    id: Any = NO_ID
+    codes: tuple[int, ...] = ()
+    shape: Shape | None = None
+    sure: bool = True
+    status: tuple[int, ...] = (200,)
+    acknowledges: bool = False
+
+    def accepts(self, said: Any) -> bool:
+        """Whether a message that came back is this one."""
+        if not isinstance(said, dict) or said.get("jsonrpc") != "2.0":
+            return False
+        if self.acknowledges:
+            return _is_acknowledgement(said) and same(_tag(said), self.id)
+        if not same(said.get("id", NO_ID), self.id) or ("result" in said) == ("error" in said):
+            return False
+        if "error" in said:
+            return _is_error(said["error"], self.codes)
+        try:
+            return self.shape is not None and self.shape(said["result"])
+        except (KeyError, TypeError):
+            return False  # the result of something else
+
+
+@dataclass(frozen=True)
+class Batch:
+    """An array of answers that must come back as one message (2025-03-26)."""
+
+    answers: tuple[Answer, ...]
+    status: tuple[int, ...] = (200,)
+    id: Any = NO_ID
+
+    @property
+    def sure(self) -> bool:
+        """Whether anything must come back."""
+        return any(answer.sure for answer in self.answers)
+
+    def accepts(self, said: Any) -> bool:
+        """Whether a message that came back is this one."""
+        return isinstance(said, list) and bool(said) and not unmatched(self.answers, said)
+
+
+Wanted = Answer | Batch
+
+
+def unmatched(wanted: Sequence[Wanted], said: Sequence[Any]) -> list[Any]:
+    """What was said and not wanted, and what was wanted and not said."""
+    missing, surplus = list(wanted), []
+    for message in said:
+        # Those that are sure go first: an answer that may be missing must not take the place of one that may not.
+        order = sorted(range(len(missing)), key=lambda index: not missing[index].sure)
+        found = next((index for index in order if missing[index].accepts(message)), None)
+        if found is None:
+            surplus.append(message)
+        else:
+            del missing[found]
+    return surplus + [answer for answer in missing if answer.sure]
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two ids are the same, also in their type; an integer may be written with a fraction of zero."""
+    if NO_ID in (one, other):
+        return one is other
+    if isinstance(one, bool) or isinstance(other, bool):
+        return False
+    return bool(one == other) and isinstance(one, str) == isinstance(other, str)
+
+
+def read(data: bytes) -> Any:
+    """The JSON value of bytes; ValueError where they hold none, or a number that JSON allows and nobody has to keep."""
+    value = json.loads(data.decode("utf-8-sig"), parse_constant=_no_constant)
+    json.dumps(value, allow_nan=False)
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def is_id(value: Any) -> bool:
+    """A string or an integer; a string that is no Unicode text cannot be sent back."""
+    if isinstance(value, str):
+        return not any(0xD800 <= ord(character) < 0xE000 for character in value)
+    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value % 1 == 0)
+
+
+def envelope(message: Any) -> dict[str, Any] | None:
+    """The `_meta` of a message of the stateless era, None for one of the other."""
+    params = message.get("params") if isinstance(message, dict) else None
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return meta if isinstance(meta, dict) and PREFIX + "protocolVersion" in meta else None
+
+
+@dataclass
+class Rules:
+    """What a server of these tools, whose list fits on one page and may change, has to answer on one connection."""
+
+    tools: frozenset[str]
+    revision: str | None = None
+    excused: list[Any] = field(default_factory=list)
+    """Ids whose requests were cancelled."""
+
+    def wanted(self, message: Any) -> Iterator[Wanted]:
+        """What has to come back to a JSON value that was sent on stdio."""
+        if isinstance(message, list):
+            yield self._batch(message)
+        else:
+            yield from self.wanted_of_one(message)
+
+    def wanted_of_one(self, message: Any) -> Iterator[Answer]:
+        """What has to come back to anything but a batch."""
+        if not isinstance(message, dict):
+            yield Answer(codes=(INVALID,), status=(400,))
+            return
+        if "method" not in message and ("result" in message or "error" in message):
+            return  # an answer is not answered
+        request_id = message.get("id", NO_ID)
+        if request_id is not NO_ID and not is_id(request_id):
+            yield Answer(codes=(INVALID,), status=(400,))
+        elif message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
+            # Without an id it may be a broken notification, which is never answered, or a broken request, which is.
+            yield Answer(id=request_id, codes=(INVALID,), status=(400,), sure=request_id is not NO_ID)
+        elif request_id is NO_ID:
+            self._notified(message)
+        else:
+            yield self.answer(message)
+
+    def answer(self, message: dict[str, Any]) -> Answer:
+        """What has to come back to a request."""
+        return self._stateless(message) if envelope(message) is not None else self._handshake(message)
+
+    def _notified(self, message: dict[str, Any]) -> None:
+        params = message.get("params")
+        if message["method"] == "notifications/cancelled" and isinstance(params, dict):
+            self.excused.append(params.get("requestId"))
+
+    def _batch(self, messages: list[Any]) -> Wanted:
+        if self.revision != "2025-03-26" or not messages:
+            return Answer(codes=(INVALID,), status=(400,))
+        return Batch(tuple(answer for message in messages for answer in self._batched(message)))
+
+    def _batched(self, message: Any) -> Iterator[Answer]:
+        if _is_alone(message):
+            yield Answer(id=message["id"], codes=(INVALID,))
+        else:
+            yield from self.wanted_of_one(message)
+
+    def _handshake(self, message: dict[str, Any]) -> Answer:
+        """basic/lifecycle, basic/utilities/ping, server/tools, server/utilities/logging."""
+        request_id, method, params = message["id"], message["method"], message.get("params")
+        given = {} if params is None else params
+        if method == "ping":
+            return Answer(request_id, (PARAMS, INVALID) if not isinstance(given, dict) else (), shape={}.__eq__)
+        if method == "initialize":
+            return self._initialized(request_id, given)
+        if method not in _HANDSHAKE:
+            return Answer(request_id, (METHOD,))
+        if self.revision is None:
+            return Answer(request_id, (PARAMS, INVALID))
+        return _of_method(_HANDSHAKE[method], request_id, given, self.tools)
+
+    def _initialized(self, request_id: Any, params: Any) -> Answer:
+        asked = params.get("protocolVersion") if isinstance(params, dict) else None
+        if not isinstance(asked, str):
+            return Answer(request_id, (PARAMS, INVALID))
+        agreed = self.revision = asked if asked in HANDSHAKE else HANDSHAKE[-1]
+        return Answer(request_id, shape=lambda result: _is_greeting(result, agreed))
+
+    def _stateless(self, message: dict[str, Any]) -> Answer:
+        """Basic ("Per-request protocol fields"), server/discover, server/tools, basic/patterns/subscriptions."""
+        request_id, method, params, meta = message["id"], message["method"], message["params"], envelope(message) or {}
+        version = meta[PREFIX + "protocolVersion"]
+        if not isinstance(version, str) or not isinstance(meta.get(PREFIX + "clientCapabilities"), dict):
+            return Answer(request_id, (PARAMS,), status=(400,))
+        if version != STATELESS:
+            return Answer(request_id, (UNSUPPORTED,), status=(400,))
+        if method not in _STATELESS:
+            return Answer(request_id, (METHOD,), status=(404,))
+        return _of_method(_STATELESS[method], request_id, params, self.tools)
+
+
+Check = Callable[[dict[str, Any], frozenset[str]], bool]
+
+
+@dataclass(frozen=True)
+class Method:
+    """When the parameters of a method are right, and what its result is then."""
+
+    takes: Check
+    shape: Shape
+    acknowledges: bool = False
+
+
+def _of_method(method: Method, request_id: Any, params: Any, tools: frozenset[str]) -> Answer:
+    if not isinstance(params, dict):
+        return Answer(request_id, (PARAMS, INVALID))
+    if not method.takes(params, tools):
+        return Answer(request_id, (PARAMS,))
+    return Answer(request_id, shape=method.shape, acknowledges=method.acknowledges)
+
+
+def _is_alone(message: Any) -> bool:
+    """Whether it is a request that no batch may hold, however right it is by itself."""
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or not is_id(message.get("id")):
+        return False
+    method = message.get("method")
+    return isinstance(method, str) and (method == "initialize" or envelope(message) is not None)
+
+
+def _is_error(error: Any, codes: tuple[int, ...]) -> bool:
+    if not isinstance(error, dict) or error.get("code") not in codes or not isinstance(error.get("message"), str):
+        return False
+    data: dict[str, Any] = error.get("data", {})
+    named = bool(data.get("supported") == [STATELESS]) and isinstance(data.get("requested"), str)
+    return named or error["code"] != UNSUPPORTED
+
+
+def _is_acknowledgement(said: dict[str, Any]) -> bool:
+    return said.get("method") == "notifications/subscriptions/acknowledged" and "id" not in said
+
+
+def _tag(said: dict[str, Any]) -> Any:
+    return said["params"]["_meta"][PREFIX + "subscriptionId"]
+
+
+def _takes_call(params: dict[str, Any], tools: frozenset[str]) -> bool:
+    return params.get("name") in tools if isinstance(params.get("name"), str) else False
+
+
+def _is_call(params: dict[str, Any], tools: frozenset[str]) -> bool:
+    return _takes_call(params, tools) and isinstance(params.get("arguments", {}), dict | None)
+
+
+def _is_first_page(params: dict[str, Any], _tools: frozenset[str]) -> bool:
+    return params.get("cursor") is None
+
+
+def _is_level(params: dict[str, Any], _tools: frozenset[str]) -> bool:
+    return isinstance(params.get("level"), str) and params["level"] in LEVELS
+
+
+def _is_filter(params: dict[str, Any], _tools: frozenset[str]) -> bool:
+    wanted = params.get("notifications")
+    return isinstance(wanted, dict) and isinstance(wanted.get("toolsListChanged", False), bool)
+
+
+def _anything(_params: dict[str, Any], _tools: frozenset[str]) -> bool:
+    return True
+
+
+def _is_greeting(result: Any, revision: str) -> bool:
+    return (
+        result["protocolVersion"] == revision
+        and "tools" in result["capabilities"]
+        and {"name", "version"} <= result["serverInfo"].keys()
+        and _is_plain(result)
+    )
+
+
+def _is_plain(result: Any) -> bool:
+    """Nothing of the stateless era."""
+    return not {"resultType", "ttlMs", "cacheScope"} & result.keys()
+
+
+def _is_complete(result: Any) -> bool:
+    named = {"name", "version"} <= result["_meta"][PREFIX + "serverInfo"].keys()
+    return named and bool(result["resultType"] == "complete")
+
+
+def _is_cached(result: Any) -> bool:
+    whole = isinstance(result["ttlMs"], int) and result["ttlMs"] >= 0 and result["cacheScope"] in {"public", "private"}
+    return whole and _is_complete(result)
+
+
+def _is_list(result: Any) -> bool:
+    return bool(result["tools"]) and all(tool["inputSchema"]["type"] == "object" for tool in result["tools"])
+
+
+def _is_result(result: Any) -> bool:
+    return bool(result["content"]) and all(isinstance(block["type"], str) for block in result["content"])
+
+
+def _is_discovery(result: Any) -> bool:
+    return result["supportedVersions"] == [STATELESS] and "tools" in result["capabilities"] and _is_cached(result)
+
+
+_HANDSHAKE: Final = {
+    "tools/list": Method(_is_first_page, lambda result: _is_list(result) and _is_plain(result)),
+    "tools/call": Method(_is_call, lambda result: _is_result(result) and _is_plain(result)),
+    "logging/setLevel": Method(_is_level, {}.__eq__),
+}
+_STATELESS: Final = {
+    "server/discover": Method(_anything, _is_discovery),
+    "tools/list": Method(_is_first_page, lambda result: _is_list(result) and _is_cached(result)),
+    "tools/call": Method(_is_call, lambda result: _is_result(result) and _is_complete(result)),
+    "subscriptions/listen": Method(_is_filter, _is_complete, acknowledges=True),
+}

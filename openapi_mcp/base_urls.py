@@ -6,8 +6,6 @@ Object and Server Variable Object, "Relative References in API URLs".
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -17,20 +15,9 @@ from .operations import Found, Operation
 from .resolver import Resolver
 from .runtime import addresses
 from .runtime.errors import RequestError
+from .wanted import BaseUrlOptions
 
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaseUrlOptions:
-    """What a user chose.
-
-    `server` picks one of the root's servers by index, URL, name or description; `variables` are values of server
-    variables, by name.
-    """
-
-    server: int | str | None = None
-    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Unusable(Exception):

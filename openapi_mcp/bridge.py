@@ -1,17 +1,20 @@
-"""`Bridge`: the whole pipeline as one object, from a document to a server. It decides nothing; its parts do."""
+"""`Bridge`: the whole pipeline as one object, from a document to a server. It decides nothing; its parts do.
+
+The document itself is only there where somebody asks for it: a server works without.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from . import about, loader, offering, swagger2, validation
+from . import cache, offering
+from .cache import Cache
+from .compiled import Compiled, Origin
 from .config import Config
-from .contract import Contract
-from .drift import DriftLog
 from .errors import Problem, UnknownTool
-from .loader import Document
+from .keeping import Keeper
 from .naming import nearest
 from .rate_limits import rate_limit
 from .runtime.catalog import Catalog
@@ -20,31 +23,43 @@ from .runtime.protocol import ServerDescription
 from .runtime.requests import RequestOptions
 from .runtime.server import Server
 from .runtime.types import Implementation
-from .tools import Compiled, build
+
+if TYPE_CHECKING:
+    from .document import Document
+    from .drift import DriftLog
 
 
 @dataclass(frozen=True)
 class Bridge:
-    """A loaded document, the tools it made, and what was asked for."""
+    """The tools that a document made, and what was asked for."""
 
     config: Config
-    document: Document
+    origin: Origin
     compiled: Compiled
+    read: "Document | None" = field(default=None, repr=False, compare=False)
+    """The document, where it was read and is to be needed again."""
 
     @classmethod
-    def open(cls, config: Config, progress: Callable[[str], None] = lambda _: None) -> Self:
-        """Load a document and make its tools; `progress` is told each step. Raises DocumentError."""
+    def open(
+        cls, config: Config, progress: Callable[[str], None] = lambda _: None, *, with_document: bool = False
+    ) -> Self:
+        """Load a document and make its tools; `progress` is told each step. Raises DocumentError.
+
+        Where the same tools were made before they come from the cache. A document that was read and is to be needed
+        again (`with_document`) is held; else it is let go, and read once more by who wants it.
+        """
         progress(f"reading {config.source}")
-        document = loader.load(
-            config.source,
-            headers=config.spec_headers,
-            allow_remote_refs=config.allow_remote_refs,
-            progress=progress,
-        )
+        keeper = Keeper(Cache(cache.folder()), config.source, config.wanted) if not config.no_cache else None
+        if keeper and (made := keeper.find()):
+            return cls(config, *made)
+        from . import compiling
+
+        document = compiling.load(config.source, config.wanted, progress)
         progress("making tools")
-        document = swagger2.convert(document)
-        compiled = build(document, selection=config.selection, base_url=config.servers)
-        return cls(config, document, compiled)
+        made = compiling.origin(document), compiling.compiled(document, config.wanted)
+        if keeper:
+            keeper.keep(made)
+        return cls(config, *made, document if with_document or config.check_contract else None)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -52,19 +67,33 @@ class Bridge:
         return self.compiled.tools
 
     @property
+    def sizes(self) -> Mapping[str, int]:
+        """The bytes that each tool takes in the list, by its name."""
+        return dict(zip((tool.name for tool in self.tools), self.compiled.sizes, strict=True))
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the document, as far as loading it and making tools showed."""
-        return self.document.problems + self.compiled.problems
+        return self.origin.problems + self.compiled.problems
 
     @property
     def implementation(self) -> Implementation:
         """Who the server says it is: the document's title and version, and how a client may show it."""
-        return about.implementation(self.document)
+        return self.origin.implementation
+
+    @cached_property
+    def document(self) -> "Document":
+        """The document as OpenAPI 3.x, read again if it has been let go. Raises DocumentError."""
+        from . import compiling
+
+        return self.read or compiling.load(self.config.source, self.config.wanted)
 
     @cached_property
     def catalog(self) -> Catalog:
         """The tools as they are offered: listed, in pages where one would be too large for clients, or by a search."""
-        return offering.catalog(self.tools, self.config.mode, self.config.pinned, self.config.page_size)
+        return offering.catalog(
+            self.tools, self.config.mode, self.config.pinned, page_size=self.config.page_size, sizes=self.sizes
+        )
 
     @property
     def offering(self) -> offering.Offering:
@@ -90,13 +119,18 @@ class Bridge:
 
     def validate(self) -> Iterator[Problem]:
         """What openapi-core's validator finds; takes seconds on a big document."""
+        from . import validation
+
         return validation.validate(self.document)
 
     @cached_property
-    def drift(self) -> DriftLog | None:
+    def drift(self) -> "DriftLog | None":
         """The contract check of the calls that this bridge's servers make, if it was asked for; to be closed."""
         if not self.config.check_contract:
             return None
+        from .contract import Contract
+        from .drift import DriftLog
+
         options = self.request_options()
         secrets = [*options.credentials.values(), *(value for _, value in options.headers)]
         return DriftLog(Contract(self.document, secrets))
@@ -105,7 +139,7 @@ class Bridge:
         """What a server of these tools says of itself."""
         return ServerDescription(
             implementation=self.implementation,
-            instructions=about.instructions(self.document),
+            instructions=self.origin.instructions,
             list_changed=list_changed,
             explicit_fields=self.config.explicit_fields,
         )

@@ -2,18 +2,32 @@
 
 import json
 import math
+from collections.abc import Iterable
 from typing import Final
 
+from .economy import BYTES_PER_TOKEN
 from .runtime.protocol import STATELESS
 from .runtime.types import ToolDescription
-
-BYTES_PER_TOKEN: Final = 4
-"""Tokenisers differ; for the JSON of schemas with English descriptions they lie between 3.5 and 4.5 bytes a token."""
 
 _NEWEST: Final = list(STATELESS.values())[-1]
 
 
 def tokens(tool: ToolDescription) -> int:
     """Tokens of the tool's entry in the newest tools/list: bytes of its compact JSON divided by four, rounded up."""
+    return of_bytes(size(tool))
+
+
+def size(tool: ToolDescription) -> int:
+    """Bytes of the tool's entry in the newest tools/list."""
     entry = json.dumps(_NEWEST.tool(tool), ensure_ascii=False, separators=(",", ":"))
-    return math.ceil(len(entry.encode(errors="replace")) / BYTES_PER_TOKEN)
+    return len(entry) if entry.isascii() else len(entry.encode(errors="replace"))
+
+
+def of_bytes(count: int) -> int:
+    """So many bytes in tokens."""
+    return math.ceil(count / BYTES_PER_TOKEN)
+
+
+def total(sizes: Iterable[int]) -> int:
+    """Tokens of tools of these sizes."""
+    return sum(map(of_bytes, sizes))

@@ -66,6 +66,7 @@ class Bundle:
         self._values: list[Any] = []
         self._uris: list[str] = []
         self._digests = dict(document.digests)
+        self._validators = dict(document.validators)
         self._problems: list[Problem] = []
         self._reported: set[str] = set()
         self._targets: dict[tuple[int, str], _Place | None] = {}
@@ -84,7 +85,13 @@ class Bundle:
         if not self._values:
             del self._document.root[FILES]
         problems = (*self._document.problems, *self._problems)
-        return replace(self._document, problems=problems, files=tuple(self._uris), digests=self._digests)
+        return replace(
+            self._document,
+            problems=problems,
+            files=tuple(self._uris),
+            digests=self._digests,
+            validators=self._validators,
+        )
 
     def _reach(self, places: list[_Place]) -> None:
         """Put places on the list of those to visit, the first on top; each is visited once."""
@@ -190,6 +197,7 @@ class Bundle:
             raise ReferenceRefused(f"is beyond the limit of {self._limits.files:,} files")
         content = self._references.read(uri)
         self._digests[content.uri] = content.digest
+        self._validators[content.uri] = content.validators
         if content.uri in self._files:  # redirected to what is there already
             return self._files[content.uri]
         text, notes = text_of(content.data, content.uri, content.charset)

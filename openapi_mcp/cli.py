@@ -13,6 +13,7 @@ import typer
 from . import __version__, options
 from .errors import BridgeError, CallFailed, UsageError
 from .options import Transport
+from .parsing import Command, Commands
 
 if TYPE_CHECKING:
     from .bridge import Bridge
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="openapi-mcp",
+    cls=Commands,
     help="Turn an OpenAPI document into MCP tools: every operation is a tool, a call is proxied to the REST API.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -42,7 +44,7 @@ def root(
         raise typer.Exit
 
 
-@app.command()
+@app.command(cls=Command)
 def serve(
     context: typer.Context,
     spec: options.Spec,
@@ -67,6 +69,9 @@ def serve(
     include: options.Include = None,
     exclude: options.Exclude = None,
     read_only: options.ReadOnly = False,
+    budget: options.Budget = None,
+    compact: options.Compact = False,
+    max_tools: options.MaxTools = None,
     page_size: options.PageSize = None,
     mode: options.ModeOption = None,
     pin: options.Pin = None,
@@ -86,6 +91,7 @@ def serve(
     request_timeout: options.RequestTimeout = None,
     spec_header: options.SpecHeader = None,
     allow_remote_refs: options.RemoteRefs = False,
+    no_cache: options.NoCache = False,
     config: options.Settings = None,
     debug: options.Debug = False,
 ) -> None:
@@ -107,12 +113,14 @@ def serve(
         bridge = _opened(opening)
         serving.end_on_signals()
         if over_http:
-            serving.over_http(opening, bridge, Endpoint.from_options(settings))
+            from . import listening
+
+            listening.over_http(opening, bridge, Endpoint.from_options(settings))
         else:
             serving.over_stdio(opening, bridge)
 
 
-@app.command()
+@app.command(cls=Command)
 def inspect(
     context: typer.Context,
     spec: options.Spec,
@@ -127,8 +135,12 @@ def inspect(
     include: options.Include = None,
     exclude: options.Exclude = None,
     read_only: options.ReadOnly = False,
+    budget: options.Budget = None,
+    compact: options.Compact = False,
+    max_tools: options.MaxTools = None,
     spec_header: options.SpecHeader = None,
     allow_remote_refs: options.RemoteRefs = False,
+    no_cache: options.NoCache = False,
     config: options.Settings = None,
     debug: options.Debug = False,
 ) -> None:
@@ -140,7 +152,7 @@ def inspect(
     from . import report
 
     with reported(debug):
-        bridge = _opened(_opening(context))
+        bridge = _opened(_opening(context), with_document=tool is None)
         if tool is not None:
             found = bridge.tool(tool)
             _print_json(report.tool_json(found)) if as_json else typer.echo("\n".join(report.tool_page(found)))
@@ -152,7 +164,7 @@ def inspect(
             report.print_tools(bridge, problems)
 
 
-@app.command()
+@app.command(cls=Command)
 def call(
     context: typer.Context,
     spec: options.Spec,
@@ -181,6 +193,7 @@ def call(
     allow_files: options.AllowFiles = None,
     spec_header: options.SpecHeader = None,
     allow_remote_refs: options.RemoteRefs = False,
+    no_cache: options.NoCache = False,
     config: options.Settings = None,
     debug: options.Debug = False,
 ) -> None:
@@ -205,7 +218,23 @@ def call(
             raise CallFailed("the call failed", where=tool, hint="the API's answer is printed above")
 
 
-@app.command()
+@app.command(cls=Command)
+def cache(action: options.CacheActionArgument = None, debug: options.Debug = False) -> None:
+    """Show where tools are kept between starts and how much that is, or clear it.
+
+    Tools are made once for a document, a version of this program and the options that they depend on; as long as
+    nothing of that changes, the next start takes them from here.
+    """
+    from .cache import Cache, folder
+
+    with reported(debug):
+        cache = Cache(folder())
+        held, done = (cache.clear(), "removed") if action else (cache.held(), "kept")
+        files = "file" if held.files == 1 else "files"
+        typer.echo(f"{cache.folder}: {held.files:,} {files} {done}, {held.size:,} bytes")
+
+
+@app.command(cls=Command)
 def generate(
     context: typer.Context,
     spec: options.Spec,
@@ -222,8 +251,12 @@ def generate(
     include: options.Include = None,
     exclude: options.Exclude = None,
     read_only: options.ReadOnly = False,
+    budget: options.Budget = None,
+    compact: options.Compact = False,
+    max_tools: options.MaxTools = None,
     spec_header: options.SpecHeader = None,
     allow_remote_refs: options.RemoteRefs = False,
+    no_cache: options.NoCache = False,
     config: options.Settings = None,
     debug: options.Debug = False,
 ) -> None:
@@ -242,14 +275,14 @@ def generate(
             templates=templates,
             force=force,
         )
-        bridge = _opened(_opening(context))
+        bridge = _opened(_opening(context), with_document=True)
         for line in generating.stale(bridge, order) if check else generating.write(bridge, order):
             typer.echo(line)
         if bundle and not check:
             typer.echo(generating.bundle(out))
 
 
-@app.command("bundle")
+@app.command("bundle", cls=Command)
 def bundle_command(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A package that `openapi-mcp generate` made.")],
     output: Annotated[
@@ -266,6 +299,8 @@ def bundle_command(
 
 def main() -> None:
     """Run the command line."""
+    # httpx has a command line of its own, which imports rich and pygments; it provides for that not being there.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None is how a module is made unavailable
     app()
 
 
@@ -311,12 +346,12 @@ def _opening(context: typer.Context) -> "Opening":
     return Opening(source, given, settings)
 
 
-def _opened(opening: "Opening") -> "Bridge":
+def _opened(opening: "Opening", *, with_document: bool = False) -> "Bridge":
     """The bridge that a command's options describe."""
     from .progress import Progress
 
     with Progress(f"reading {opening.source}") as progress:
-        return opening.bridge(progress)
+        return opening.bridge(progress, with_document=with_document)
 
 
 def _is_given(value: object) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from .base_urls import BaseUrlOptions
+from .economy import BUDGET, Economy
 from .errors import UsageError
 from .mode import Mode
 from .rate_limits import rate_limit
@@ -19,6 +19,7 @@ from .runtime.retries import Retries
 from .runtime.server import MAX_RESULT_BYTES
 from .runtime.upstream import Upstream
 from .selection import Selection
+from .wanted import BaseUrlOptions, Wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,10 @@ class Config:
     rate_limit: str | None = None
     watch: bool = False
     watch_interval: float = 1.0
+    no_cache: bool = False
+    budget: int = BUDGET
+    compact: bool = False
+    max_tools: int | None = None
 
     @classmethod
     def from_options(cls, source: str, options: Mapping[str, Any]) -> Self:
@@ -78,6 +83,17 @@ class Config:
             pinned=tuple(texts.get("pin", ())),
             **plain,
             **paths,
+        )
+
+    @property
+    def wanted(self) -> Wanted:
+        """What is wanted of the document: all that its tools depend on besides itself."""
+        return Wanted(
+            headers=self.spec_headers,
+            allow_remote_refs=self.allow_remote_refs,
+            selection=self.selection,
+            servers=self.servers,
+            economy=Economy(budget=self.budget, compact=self.compact, max_tools=self.max_tools),
         )
 
     def request_options(self, schemes: Iterable[SecurityScheme], environment: Mapping[str, str]) -> RequestOptions:
@@ -137,6 +153,10 @@ OPTIONS: Final[Mapping[str, type]] = {
     "rate_limit": str,
     "watch": bool,
     "watch_interval": float,
+    "no_cache": bool,
+    "budget": int,
+    "compact": bool,
+    "max_tools": int,
 }
 """What a settings file may hold, by the type of its value; a list of `name=value` may also be a table."""
 
@@ -153,6 +173,10 @@ _PLAIN: Final = frozenset(
         "rate_limit",
         "watch",
         "watch_interval",
+        "no_cache",
+        "budget",
+        "compact",
+        "max_tools",
     }
 )
 _PATHS: Final = frozenset({"ca", "client_cert", "client_key"})

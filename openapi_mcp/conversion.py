@@ -100,6 +100,7 @@ class Conversion:
         report: Callable[[Problem], None],
         *,
         modern: bool,
+        longest_text: int = prose.DESCRIPTION_LIMIT,
     ) -> None:
         self.references: list[Reference] = []
         self.broken: BrokenReference | None = None
@@ -108,6 +109,7 @@ class Conversion:
         self._name = name
         self._report = report
         self._modern = modern
+        self._longest_text = longest_text
         self._complaints = 0
 
     def schema(self, node: Any, place: Place) -> Schema:
@@ -210,7 +212,7 @@ class Conversion:
         found[keyword] = keywords.number(value)
 
     def _description(self, found: Schema, keyword: str, value: Any, _: Place) -> None:
-        if text := prose.trimmed(prose.clean(value)):
+        if text := prose.trimmed(prose.clean(value), self._longest_text):
             found[keyword] = text
 
     def _deprecated(self, found: Schema, keyword: str, value: Any, _: Place) -> None:

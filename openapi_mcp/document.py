@@ -46,6 +46,7 @@ class Document:
     `3.2`. After `loader.load` no reference of `root` leaves it: `files` names the files that stand in `root[FILES]`,
     in that order, also those that could not be read. `source` is the Swagger 2.0 document that `root` was made of, or
     None. `digests` has the SHA-256 of each file's bytes, by its URI: whether it is still the same is told by them.
+    `validators` are the headers with which one asks a server whether a file has changed (RFC 9110 §13.1), by its URI.
     """
 
     root: JsonObject
@@ -55,6 +56,7 @@ class Document:
     files: tuple[str, ...] = ()
     source: JsonObject | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
+    validators: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

@@ -63,7 +63,7 @@ def lay_out(parameters: Sequence[Parameter], body: Body | None, schemas: Schemas
 
 def _of_parameter(parameter: Parameter, schemas: Schemas) -> _Entry:
     schema = dict(schemas.convert(parameter.node, parameter.pointer))
-    if description := prose.trimmed(prose.clean(parameter.description)):
+    if description := prose.trimmed(prose.clean(parameter.description), schemas.longest_text):
         schema["description"] = _with(description, schema.get("description", ""))
     if parameter.deprecated:
         schema["deprecated"] = True

@@ -64,5 +64,12 @@ def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[Content, str, 
         where = f"{shown}, {inside}" if inside else shown
         raise type(error)(error.message, where=where, hint=error.hint or _CURE) from error
     problems = (*notes, *parsed.problems, *odd)
-    digests = {content.uri: content.digest}
-    return content, text, Document(parsed.value, content.uri, version, problems, digests=digests), parsed
+    document = Document(
+        parsed.value,
+        content.uri,
+        version,
+        problems,
+        digests={content.uri: content.digest},
+        validators={content.uri: content.validators},
+    )
+    return content, text, document, parsed

@@ -1,6 +1,6 @@
 """How the tools are offered: all of them in the list, or by a search where the list would be more than clients bear."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,8 +45,15 @@ def _too_much(tools: Sequence[Tool]) -> str:
     return f"the list would cost {cost:,} tokens, more than {MOST_TOKENS:,}" if cost > MOST_TOKENS else ""
 
 
-def catalog(tools: Sequence[Tool], mode: Mode, pinned: Sequence[str] = (), page_size: int | None = None) -> Catalog:
-    """The tools as they are offered; `pinned` ones are listed in search mode as well.
+def catalog(
+    tools: Sequence[Tool],
+    mode: Mode,
+    pinned: Sequence[str] = (),
+    *,
+    page_size: int | None = None,
+    sizes: Mapping[str, int] = {},
+) -> Catalog:
+    """The tools as they are offered; `pinned` ones are listed in search mode as well; `sizes` are those of Catalog.
 
     Raises UsageError for a pin that is no tool, or has the name of a search tool, and where SQLite cannot search.
     """
@@ -56,7 +63,7 @@ def catalog(tools: Sequence[Tool], mode: Mode, pinned: Sequence[str] = (), page_
             hint = nearest(name, names) or "`openapi-mcp inspect` names the tools"
             raise UsageError(f"there is no tool {name}", where="--pin", hint=hint)
     if not offering(mode, tools).searches:
-        return Catalog(tools, page_size=page_size)
+        return Catalog(tools, page_size=page_size, sizes=sizes)
     if taken := NAMES.intersection(pinned):
         message = f"{min(taken)} is also the name of a tool of the search"
         raise UsageError(message, where="--pin", hint="give it another name with x-mcp")

@@ -31,9 +31,10 @@ class Opening:
         """All options, as the file has them now. Raises UsageError."""
         return (read_settings(self.file) if self.file else {}) | dict(self.given)
 
-    def bridge(self, progress: Callable[[str], None] = lambda _: None) -> Bridge:
-        """The bridge that these options describe, as everything is now. Raises BridgeError."""
-        return Bridge.open(Config.from_options(self.source, self.settings()), progress)
+    def bridge(self, progress: Callable[[str], None] = lambda _: None, *, with_document: bool = False) -> Bridge:
+        """The bridge that these options describe, as everything is now; see `Bridge.open`. Raises BridgeError."""
+        config = Config.from_options(self.source, self.settings())
+        return Bridge.open(config, progress, with_document=with_document)
 
 
 _KNOWN: Final[Mapping[str, type]] = {**config.OPTIONS, **endpoint.OPTIONS}

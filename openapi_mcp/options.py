@@ -179,6 +179,34 @@ CheckContract = Annotated[
         help="Log where requests and answers differ from the document, and sum it up at the end; changes no call.",
     ),
 ]
+Budget = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="TOKENS",
+        help="What descriptions, and schemas of answers, may take in all tools together; of many tools each says less. "
+        "Input schemas stay whole.",
+        show_default="65536",
+    ),
+]
+Compact = Annotated[
+    bool, typer.Option("--compact", help="Short descriptions and no schemas of answers, however few the tools are.")
+]
+MaxTools = Annotated[
+    int | None, typer.Option(min=1, help="At most so many tools: the first ones, deprecated ones last.")
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Make the tools anew, and keep them for no later start.")]
+
+
+class CacheAction(StrEnum):
+    """What may be done with the cache."""
+
+    CLEAR = "clear"
+
+
+CacheActionArgument = Annotated[
+    CacheAction | None, typer.Argument(metavar="[clear]", help="clear: remove everything.", show_default=False)
+]
 Settings = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help='Options in a TOML file: base-url = "…"; the command line wins.'),

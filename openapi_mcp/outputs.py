@@ -8,13 +8,11 @@ import json
 from typing import Any, Final
 
 from . import keywords
+from .economy import WHOLE
 from .errors import Problem
 from .resolver import BrokenReference, Resolver
 from .runtime.types import Schema
 from .shapes import Places, Shape, Shapes
-
-BUDGET: Final = 4096
-"""Bytes of compact JSON. A model reads it with every tool; what is more than this tells it little more."""
 
 DEEPEST: Final = 12
 """Levels of objects and arrays. Four kilobytes seldom hold more than five."""
@@ -29,7 +27,7 @@ class _TooLarge(Exception):
 class Outputs:
     """The output schemas of one document."""
 
-    def __init__(self, resolver: Resolver, budget: int = BUDGET) -> None:
+    def __init__(self, resolver: Resolver, budget: int = WHOLE.output) -> None:
         self.problems: list[Problem] = []
         self._resolver = resolver
         self._shapes = Shapes(resolver)

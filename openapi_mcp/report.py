@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .bridge import Bridge
-from .budget import tokens
+from .budget import of_bytes, tokens, total
 from .errors import BridgeError, Problem
 from .runtime.models import Argument, Tool
+from .savings import with_options
 
 WIDE = 10_000
 """Columns when the output is not a terminal: a line stays a line, so that grep and cut work on it."""
@@ -33,7 +34,7 @@ def totals(bridge: Bridge, problems: Sequence[Problem]) -> str:
     """One line: how many operations there are and what became of them."""
     parts = [
         f"{plural(len(bridge.tools), 'tool')} from {plural(bridge.compiled.operations, 'operation')}",
-        f"about {sum(map(tokens, bridge.tools)):,} tokens",
+        f"about {total(bridge.compiled.sizes):,} tokens",
     ]
     if bridge.compiled.excluded:
         parts.append(f"{bridge.compiled.excluded:,} left out as asked")
@@ -89,6 +90,7 @@ def serving(bridge: Bridge, connection: Sequence[str]) -> str:
     if more:
         hint = f"clients that never ask for a second page see {len(page):,} of the tools; --include narrows them"
         rows.append(("pages", hint))
+    rows += [("", line) for line in _room_lines(bridge)]
     if bridge.problems:
         rows.append(("problems", f"openapi-mcp inspect {bridge.config.source}"))
     return "\n".join(f"{label:>12}  {text}" if label else text for label, text in rows)
@@ -118,13 +120,34 @@ def print_tools(bridge: Bridge, problems: Sequence[Problem]) -> None:
     for column in ("TOOL", "METHOD", "PATH", "TITLE", "ARGUMENTS"):
         table.add_column(column, overflow="fold")
     table.add_column("TOKENS", justify="right")
+    sizes = bridge.sizes
     for tool in bridge.tools:
         cells = (tool.name, tool.method, tool.path, tool.title or "", ", ".join(map(_argument, tool.arguments)))
-        table.add_row(*(Text(printable(cell)) for cell in cells), f"{tokens(tool):,}")
+        table.add_row(*(Text(printable(cell)) for cell in cells), f"{of_bytes(sizes[tool.name]):,}")
     Console(width=None if sys.stdout.isatty() else WIDE).print(table)
     needed = [f"credential {line}" for line in credentials(bridge)]
-    for line in ("", *problem_lines(problems), *needed, f"{heading(bridge)}: {totals(bridge, problems)}"):
+    told = [*problem_lines(problems), *needed, *_room_lines(bridge), *_saving_lines(bridge)]
+    for line in ("", *told, f"{heading(bridge)}: {totals(bridge, problems)}"):
         print(line)
+
+
+def _room_lines(bridge: Bridge) -> Iterable[str]:
+    """What was cut, if anything was."""
+    room = bridge.compiled.room
+    if not room.is_whole:
+        why = "--compact" if bridge.config.compact else f"there are {plural(len(bridge.tools), 'tool')}; see --budget"
+        answers = f"to {room.output:,} bytes" if room.output else "away"
+        yield (
+            f"shortened, as {why}: descriptions to {room.description:,} characters, of arguments to {room.argument:,},"
+            f" schemas of answers {answers}"
+        )
+
+
+def _saving_lines(bridge: Bridge) -> Iterable[str]:
+    """What options would make of the list."""
+    now = total(bridge.compiled.sizes)
+    for option, then in with_options(bridge):
+        yield f"with {option}: about {then:,} tokens ({(then - now) / max(now, 1):+.0%})"
 
 
 def _argument(argument: Argument) -> str:
@@ -199,12 +222,13 @@ def bridge_json(bridge: Bridge, problems: Sequence[Problem]) -> dict[str, Any]:
     return {
         "title": who.title,
         "version": who.version,
-        "source": bridge.document.uri,
-        "openapi": bridge.document.version,
+        "source": bridge.origin.uri,
+        "openapi": bridge.origin.version,
         "operations": bridge.compiled.operations,
         "excluded": bridge.compiled.excluded,
         "lost": sum(problem.operation is not None for problem in problems),
-        "tokens": sum(map(tokens, bridge.tools)),
+        "tokens": total(bridge.compiled.sizes),
+        "tokensWith": dict(with_options(bridge)),
         "credentials": {scheme.name: scheme.variable for scheme in bridge.security_schemes()},
         "tools": [tool_json(tool) for tool in bridge.tools],
         "problems": [problem_json(problem) for problem in problems],

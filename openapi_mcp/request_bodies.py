@@ -107,7 +107,7 @@ class _Reader:
             pointer=ways[0].pointer,
             properties=self._properties(ways, required=required) if len(distinct) == 1 else None,
             choices=tuple(way.media_type.content_type for way in ways) if len(ways) > 1 else (),
-            description=prose.trimmed(prose.clean(node.get("description"))),
+            description=prose.trimmed(prose.clean(node.get("description")), self._schemas.longest_text),
             names_dialect=self._names_dialect(ways[0].pointer),
         )
 

@@ -34,10 +34,10 @@ class Answer:
 class Responses:
     """The responses of one document's operations."""
 
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Resolver, output_bytes: int) -> None:
         self.problems: list[Problem] = []
         self._resolver = resolver
-        self._outputs = Outputs(resolver)
+        self._outputs = Outputs(resolver, output_bytes) if output_bytes else None
 
     def of(self, operation: Operation) -> Answer:
         """The answer of an operation."""
@@ -51,7 +51,7 @@ class Responses:
 
     def all_problems(self) -> list[Problem]:
         """What was wrong with them."""
-        return [*self.problems, *self._outputs.problems]
+        return [*self.problems, *(self._outputs.problems if self._outputs else ())]
 
     def _successes(self, operation: Operation) -> Iterator[tuple[JsonObject, str]]:
         """The `content` of each response with a 2xx status, in the document's order."""
@@ -75,7 +75,7 @@ class Responses:
             self.problems.append(error.problem)
             return None
         node = media.get("schema") if isinstance(media, dict) else None
-        return None if node is None else self._outputs.schema(node, join(pointer, "schema"))
+        return None if node is None or self._outputs is None else self._outputs.schema(node, join(pointer, "schema"))
 
 
 def accept(names: list[str]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from . import prose
 from .conversion import DEFINITIONS, LISTS, MAPS, SINGLE, Conversion, Place, Reference
 from .document import Document
 from .errors import Problem
@@ -39,8 +40,9 @@ class _Converted:
 class Schemas:
     """Converts, and remembers. What it gives out is shared and never changed."""
 
-    def __init__(self, document: Document, resolver: Resolver) -> None:
+    def __init__(self, document: Document, resolver: Resolver, longest_text: int = prose.DESCRIPTION_LIMIT) -> None:
         self.resolver = resolver
+        self.longest_text = longest_text
         self.problems: list[Problem] = []
         self.mirrors = False  # whether any schema so far has `x-mcp-header`; documents that do are few
         self._modern = document.version != "3.0"
@@ -74,7 +76,9 @@ class Schemas:
         return self._reached[key]
 
     def _conversion(self, node: Any, pointer: str) -> _Converted:
-        conversion = Conversion(self.resolver, self._name, self.problems.append, modern=self._modern)
+        conversion = Conversion(
+            self.resolver, self._name, self.problems.append, modern=self._modern, longest_text=self.longest_text
+        )
         schema = conversion.schema(node, Place(pointer))
         self.mirrors = self.mirrors or conversion.mirrors
         return _Converted(schema, conversion.references, conversion.broken)

@@ -7,13 +7,33 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from .errors import UsageError
-from .operations import Operation
 from .runtime.hints import READ_ONLY_METHODS
 
-_SUBJECTS: Final[Mapping[str, Callable[[Operation], Iterable[str]]]] = {
+
+class Subject(Protocol):
+    """What rules are about: an Operation."""
+
+    @property
+    def method(self) -> str:
+        """As it is sent: `GET`."""
+
+    @property
+    def path(self) -> str:
+        """The path's template."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags."""
+
+    @property
+    def operation_id(self) -> str | None:
+        """The operationId, if there is one."""
+
+
+_SUBJECTS: Final[Mapping[str, Callable[[Subject], Iterable[str]]]] = {
     "tag": lambda operation: operation.tags,
     "path": lambda operation: [operation.path],
     "method": lambda operation: [operation.method.lower()],
@@ -42,7 +62,7 @@ class Rule:
             raise UsageError("a rule needs something to match", where=text or "an empty rule", hint=_CURE)
         return cls((kind,) if kind else _ANYWHERE, pattern.lower() if kind == "method" else pattern)
 
-    def matches(self, operation: Operation) -> bool:
+    def matches(self, operation: Subject) -> bool:
         """Whether the operation is one of those that the rule is about."""
         return any(fnmatchcase(value, self.pattern) for kind in self.kinds for value in _SUBJECTS[kind](operation))
 
@@ -62,7 +82,7 @@ class Selection:
             include=tuple(map(Rule.parse, include)), exclude=tuple(map(Rule.parse, exclude)), read_only=read_only
         )
 
-    def admits(self, operation: Operation) -> bool:
+    def admits(self, operation: Subject) -> bool:
         """Whether the operation is wanted."""
         if self.read_only and operation.method not in READ_ONLY_METHODS:
             return False

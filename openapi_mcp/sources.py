@@ -14,7 +14,8 @@ What is read is decided here and nowhere else. The rules for references:
 import hashlib
 import stat
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
@@ -30,11 +31,12 @@ _VERSIONED: Final = (".git", ".hg")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The bytes of one file, and where they came from; `charset` is what its server says they are."""
+    """The bytes of one file, and where they came from; `charset` and `validators` are what its server says of them."""
 
     data: bytes
     uri: str
     charset: str | None = None
+    validators: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -169,7 +171,7 @@ def reference_root(document: Path) -> Path:
 
 def _fetch(fetcher: Fetcher, url: str, limits: Limits, references: References | None = None) -> Content:
     fetched = fetcher.get(url, limits.file_bytes, references.admit if references else lambda _: None)
-    return Content(fetched.data, fetched.url, fetched.charset)
+    return Content(fetched.data, fetched.url, fetched.charset, fetched.validators)
 
 
 def _bounded(data: bytes, limits: Limits) -> bytes:

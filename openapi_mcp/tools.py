@@ -6,12 +6,14 @@ Problem that names it: `operations == len(tools) + lost + excluded`.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from . import prose
-from .base_urls import BaseUrlOptions, BaseUrls
+from .base_urls import BaseUrls
+from .compiled import Compiled
 from .document import Document
+from .economy import WHOLE, Economy, Room
 from .errors import Problem, UsageError
 from .inputs import lay_out
 from .naming import ToolKey, tool_names, words
@@ -26,24 +28,10 @@ from .runtime.models import Tool
 from .schemas import Schemas
 from .security import Alternatives, Security
 from .selection import Selection
+from .wanted import BaseUrlOptions
 
 _PREFIX: Final = re.compile(r"[A-Za-z0-9_-]{0,32}")
 """Half of a name at most: the other half has to tell the tools apart."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
-    """What a document became. `operations` counts all there are, `excluded` those that somebody asked to leave out."""
-
-    tools: tuple[Tool, ...]
-    problems: tuple[Problem, ...] = ()
-    operations: int = 0
-    excluded: int = 0
-
-    @property
-    def lost(self) -> int:
-        """How many operations are neither tools nor excluded: each has its Problem."""
-        return sum(problem.operation is not None for problem in self.problems)
 
 
 def build(
@@ -52,11 +40,13 @@ def build(
     selection: Selection | None = None,
     prefix: str = "",
     base_url: BaseUrlOptions | None = None,
+    economy: Economy | None = None,
 ) -> Compiled:
     """Make the tools of a document of OpenAPI 3.x.
 
-    `prefix` stands before every name. `base_url` chooses among the document's servers. Raises UsageError where the
-    options ask for what cannot be; whatever is wrong with the document is a Problem.
+    `prefix` stands before every name. `base_url` chooses among the document's servers, `economy` says how many
+    tools there may be and how much they may say (default: any number, and all). Raises UsageError where the options ask
+    for what cannot be; whatever is wrong with the document is a Problem.
     """
     if not _PREFIX.fullmatch(prefix):
         raise UsageError(
@@ -67,9 +57,12 @@ def build(
     resolver = Resolver(document)
     found, problems = operations(document, resolver)
     lost = len({problem.operation for problem in problems} - {None})
-    compiler = _Compiler(document, resolver, base_url or BaseUrlOptions())
-    wanted = [(operation, compiler.overrides(operation)) for operation in found]
-    wanted = [(each, said) for each, said in wanted if not said.hidden and (selection or Selection()).admits(each)]
+    reported: list[Problem] = []
+    offered = [(operation, overrides(operation, resolver, reported.append)) for operation in found]
+    wanted = [(each, said) for each, said in offered if not said.hidden and (selection or Selection()).admits(each)]
+    wanted = _first(wanted, economy.max_tools if economy else None)
+    room = economy.room(len(wanted)) if economy else WHOLE
+    compiler = _Compiler(document, resolver, base_url or BaseUrlOptions(), room, reported)
     names = tool_names([_key(operation, said) for operation, said in wanted], prefix)
     tools = [compiler.tool(name, *each) for name, each in zip(names, wanted, strict=True)]
     return Compiled(
@@ -77,7 +70,16 @@ def build(
         problems=tuple(dict.fromkeys([*problems, *compiler.all_problems()])),
         operations=len(found) + lost,
         excluded=len(found) - len(wanted),
+        room=room,
     )
+
+
+def _first(wanted: list[tuple[Operation, Overrides]], most: int | None) -> list[tuple[Operation, Overrides]]:
+    """At most so many, in the document's order; what is deprecated gives way first."""
+    if most is None or len(wanted) <= most:
+        return wanted
+    places = sorted(range(len(wanted)), key=lambda place: wanted[place][0].deprecated)
+    return [wanted[place] for place in sorted(places[:most])]
 
 
 def _key(operation: Operation, said: Overrides) -> ToolKey:
@@ -87,11 +89,19 @@ def _key(operation: Operation, said: Overrides) -> ToolKey:
 class _Compiler:
     """Makes the tools of one document; what they share is read once."""
 
-    def __init__(self, document: Document, resolver: Resolver, base_url: BaseUrlOptions) -> None:
-        self._problems: list[Problem] = []
+    def __init__(
+        self,
+        document: Document,
+        resolver: Resolver,
+        base_url: BaseUrlOptions,
+        room: Room,
+        problems: list[Problem],
+    ) -> None:
+        self._problems = problems
+        self._room = room
         self._resolver = resolver
-        self._schemas = Schemas(document, resolver)
-        self._responses = Responses(resolver)
+        self._schemas = Schemas(document, resolver, room.argument)
+        self._responses = Responses(resolver, room.output)
         self._security = Security(document, resolver)
         self._base_urls = BaseUrls(document, resolver, base_url)
 
@@ -102,10 +112,6 @@ class _Compiler:
         yield from self._responses.all_problems()
         yield from self._security.problems
         yield from self._base_urls.problems
-
-    def overrides(self, operation: Operation) -> Overrides:
-        """What the document's author decided about an operation."""
-        return overrides(operation, self._resolver, self._problems.append)
 
     def tool(self, name: str, operation: Operation, said: Overrides) -> Tool | None:
         """The tool of an operation; None, and a Problem, where a reference that it needs leads nowhere."""
@@ -125,7 +131,7 @@ class _Compiler:
         return Tool(
             name=name,
             title=_title(operation, said),
-            description=_description(operation, said),
+            description=_description(operation, said, self._room.description),
             input_schema=inputs.schema,
             output_schema=answer.output_schema,
             annotations=hints(operation.method) | dict(said.annotations),
@@ -157,7 +163,7 @@ def _title(operation: Operation, said: Overrides) -> str:
     )
 
 
-def _description(operation: Operation, said: Overrides) -> str:
+def _description(operation: Operation, said: Overrides, limit: int) -> str:
     """What a model is told; never empty."""
     given = prose.clean(said.description)
     if not given:
@@ -165,4 +171,4 @@ def _description(operation: Operation, said: Overrides) -> str:
         summary, description = parts
         given = description if description.startswith(summary) else "\n\n".join(part for part in parts if part)
     deprecated = "\n\nDeprecated." if operation.deprecated else ""
-    return prose.trimmed(given or operation.label, prose.DESCRIPTION_LIMIT - len(deprecated)) + deprecated
+    return prose.trimmed(given or operation.label, limit - len(deprecated)) + deprecated

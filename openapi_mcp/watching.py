@@ -30,9 +30,9 @@ def changes(bridge: Bridge, settings: Path | None = None) -> tuple[Callable[[], 
 
     Each waits for one kind of source, and goes on from where it was when it is awaited again.
     """
-    document, source = bridge.document, bridge.config.source
-    digests: dict[str, str | None] = dict.fromkeys(document.files) | dict(document.digests)
-    root = digests.pop(document.uri, None)
+    origin, source = bridge.origin, bridge.config.source
+    digests: dict[str, str | None] = dict.fromkeys(origin.unread) | dict(origin.digests)
+    root = digests.pop(origin.uri, None)
     addresses = {uri: digest for uri, digest in digests.items() if is_remote(uri)}
     paths = {local_path(uri): digest for uri, digest in digests.items() if uri.startswith("file:")}
     if is_remote(source):

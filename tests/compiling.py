@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from openapi_mcp.compiled import Compiled
 from openapi_mcp.document import Document
 from openapi_mcp.runtime.models import Argument, Tool
-from openapi_mcp.tools import Compiled, build
+from openapi_mcp.tools import build
 
 Json = dict[str, Any]
 STRING: Json = {"type": "string"}

@@ -1,8 +1,11 @@
 """What tests of every part share: the documents beside the checkout, the sample API, the npm clients."""
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from examples.petstore.api import create_app
+from openapi_mcp import cache
 from tests.servers import running
 
 # No example fails for being slow: machines are, now and then. CI runs the same examples each time.
@@ -24,6 +28,10 @@ if cases := os.environ.get("FUZZ"):  # how many, for those who have the time (ma
 
 collect_ignore_glob = ["golden/*"]
 """Generated packages have tests of their own, which run where they are installed."""
+
+# Tools that tests make are kept apart from those of whoever runs them, also by the programs that tests start.
+os.environ[cache.VARIABLE] = tempfile.mkdtemp(prefix="openapi-mcp-cache-")
+atexit.register(shutil.rmtree, os.environ[cache.VARIABLE], ignore_errors=True)
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.base_urls import BaseUrlOptions
+from openapi_mcp.compiled import Compiled
 from openapi_mcp.errors import UsageError
-from openapi_mcp.tools import Compiled, build
+from openapi_mcp.tools import build
+from openapi_mcp.wanted import BaseUrlOptions
 from tests.compiling import Json, document, kinds
 
 WEB = "https://docs.example.com/specs/v1/openapi.yaml"

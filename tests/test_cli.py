@@ -220,3 +220,36 @@ def test_at_a_terminal_serve_listens_on_http() -> None:
     os.close(primary)
     os.close(secondary)
     assert "stdio" not in shown
+
+
+def many_operations(folder: Path) -> Path:
+    """A document with more operations than can say everything."""
+    text = "One sentence that says something. " * 40
+    operation = {"description": text, "responses": {"200": {"description": "ok"}}}
+    paths = {f"/things/{number}": {"get": operation} for number in range(600)}
+    path = folder / "many.json"
+    path.write_text(json.dumps({"openapi": "3.1.0", "info": {"title": "Many", "version": "1"}, "paths": paths}))
+    return path
+
+
+def test_what_is_shortened_is_said_and_what_options_would_save(tmp_path: Path) -> None:
+    document = str(many_operations(tmp_path))
+    said = run("serve", document).stderr
+    assert "shortened, as there are 600 tools; see --budget: descriptions to 256 characters" in said
+    assert "shortened" not in run("serve", document, "--budget", "1000000").stderr
+    shown = run("inspect", document, "--no-validate").stdout
+    assert "with --compact: about" in shown
+    assert "with nothing shortened: about" in shown
+    assert "600 tools" in said
+    assert "20 tools from 600 operations" in run("serve", document, "--max-tools", "20").stderr
+    assert "580 left out as asked" in run("serve", document, "--max-tools", "20").stderr
+
+
+def test_the_cache_is_shown_and_cleared() -> None:
+    run("serve", DOCUMENT)
+    assert " kept, " in run("cache").stdout
+    assert " removed, " in run("cache", "clear").stdout
+    assert "0 files kept, 0 bytes" in run("cache").stdout
+    run("serve", DOCUMENT, "--no-cache")
+    assert "0 files kept, 0 bytes" in run("cache").stdout
+    assert "is not one of 'clear'" in run("cache", "fill", code=2).stderr

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 
-from openapi_mcp.tools import Compiled
+from openapi_mcp.compiled import Compiled
 from tests.compiling import Json, compiled, compiled_operation, json_body, ref, schemas, tool_of
 
 TENANT: Json = {"type": "string", "x-mcp-header": "Tenant"}

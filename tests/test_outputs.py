@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from openapi_mcp.outputs import BUDGET
+from openapi_mcp.economy import WHOLE
 from tests.compiling import STRING, Json, compiled, compiled_operation, kinds, ref, schemas
 
 INTEGER = {"type": "integer"}
@@ -109,7 +109,7 @@ def test_recursion_is_opened_where_the_budget_ends_and_never_refers() -> None:
     assert found is not None
     text = json.dumps(found)
     assert "$ref" not in text
-    assert len(text) < BUDGET
+    assert len(text) < WHOLE.output
     assert found["properties"]["children"]["items"]["properties"]["children"]["items"]["type"] == "object"
 
 
@@ -121,7 +121,7 @@ def test_the_deepest_whole_level_that_fits_is_kept(count: int) -> None:
     }
     found = output_of(wide)
     assert found is not None
-    assert len(json.dumps(found, separators=(",", ":"))) <= BUDGET
+    assert len(json.dumps(found, separators=(",", ":"))) <= WHOLE.output
     levels = 0 if "properties" not in found else 1 + ("properties" in found["properties"]["property_0"])
     assert levels == {1: 2, 50: 2, 100: 1}.get(count, 0)
 

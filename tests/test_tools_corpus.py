@@ -12,12 +12,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from openapi_mcp import loader, swagger2
+from openapi_mcp.compiled import Compiled
+from openapi_mcp.economy import WHOLE
 from openapi_mcp.errors import DocumentError
-from openapi_mcp.outputs import BUDGET
 from openapi_mcp.runtime.models import Tool
 from openapi_mcp.runtime.types import Schema
 from openapi_mcp.schemas import referred
-from openapi_mcp.tools import Compiled, build
+from openapi_mcp.tools import build
 from tests.conftest import SHARED
 
 CORPUS = SHARED / "corpus"
@@ -93,7 +94,7 @@ def check_input(tool: Tool) -> None:
 
 def check_output(schema: Schema) -> None:
     assert schema["type"] in ("object", "array")
-    assert len(json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()) <= BUDGET
+    assert len(json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()) <= WHOLE.output
     for part in parts(schema):
         assert isinstance(part, dict)
         assert part.keys() <= OUTPUT_KEYWORDS

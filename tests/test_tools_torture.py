@@ -8,9 +8,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from openapi_mcp import loader, swagger2
+from openapi_mcp.compiled import Compiled
 from openapi_mcp.naming import ToolKey, tool_names
 from openapi_mcp.runtime.models import Tool
-from openapi_mcp.tools import Compiled, build
+from openapi_mcp.tools import build
 from tests.conftest import SHARED
 
 TORTURE = SHARED / "torture"

@@ -19,7 +19,6 @@ import httpx
 import pytest
 
 from openapi_mcp import loader, swagger2, tools
-from openapi_mcp.base_urls import BaseUrlOptions
 from openapi_mcp.runtime.catalog import Catalog
 from openapi_mcp.runtime.models import Tool
 from openapi_mcp.runtime.protocol import ServerDescription
@@ -27,6 +26,7 @@ from openapi_mcp.runtime.requests import RequestOptions
 from openapi_mcp.runtime.server import Server
 from openapi_mcp.runtime.types import CallToolResult, Implementation
 from openapi_mcp.runtime.upstream import Upstream
+from openapi_mcp.wanted import BaseUrlOptions
 from tests.conftest import SHARED
 from tests.runtime.echo import NO_CONTENT, Echo, Recorded, answer, echoing
 

@@ -6,7 +6,7 @@ the same pages, and verified: any other text is refused.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from itertools import pairwise
 from types import MappingProxyType
@@ -33,8 +33,8 @@ class Catalog:
 
     `hidden` tools can be called by their names and are not listed; where a listed one has the same name, it is meant.
     `page_size` is how many tools a page of the list has at most; without it a page ends only where it would pass
-    `max_page_bytes`, since many clients never ask for a second. Raises ValueError when two listed tools share a name
-    or a page would be empty.
+    `max_page_bytes`, since many clients never ask for a second. `sizes` are the bytes of tools in the list, by name,
+    which need not be measured then. Raises ValueError when two listed tools share a name or a page would be empty.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class Catalog:
         hidden: Iterable[Tool] = (),
         page_size: int | None = None,
         max_page_bytes: int = MAX_PAGE_BYTES,
+        sizes: Mapping[str, int] = {},
     ) -> None:
         self.tools = tuple(tools)
         listed: dict[str, Offered] = {tool.name: tool for tool in self.tools}
@@ -52,7 +53,7 @@ class Catalog:
             raise ValueError("Two tools have the same name.")
         if page_size is not None and page_size < 1:
             raise ValueError("A page must hold at least one tool.")
-        starts = list(_starts(self.tools, page_size or len(self.tools), max_page_bytes))
+        starts = list(_starts(self.tools, page_size or len(self.tools), max_page_bytes, sizes))
         self._pages = MappingProxyType(dict(_pages(self.tools, starts)))
 
     def get(self, name: str) -> Offered | None:
@@ -79,22 +80,26 @@ def _listed(tool: Offered) -> str:
     return json.dumps([getattr(tool, name) for name in _LISTED], default=dict)
 
 
-def _starts(tools: tuple[Offered, ...], page_size: int, max_page_bytes: int) -> Iterator[int]:
+def _starts(tools: tuple[Offered, ...], page_size: int, max_page_bytes: int, sizes: Mapping[str, int]) -> Iterator[int]:
     """Where each page begins."""
     start = held = 0
     yield start
     for index, tool in enumerate(tools):
-        size = _size(tool)
+        size = (sizes.get(tool.name) or _size(tool)) + _AROUND
         if index > start and (index - start >= page_size or held + size > max_page_bytes):
             start, held = index, 0
             yield start
         held += size
 
 
+_AROUND: Final = 512
+"""Bytes for what stands around a tool's schemas and texts, which differs between revisions."""
+
+
 def _size(tool: Offered) -> int:
-    """About how many bytes a tool is in the list: its schemas and texts, with room for what stands around them."""
+    """About how many bytes a tool is in the list."""
     schemas = json.dumps((tool.input_schema, tool.output_schema, tool.description), ensure_ascii=False)
-    return len(schemas.encode("utf-8", "surrogatepass")) + 512
+    return len(schemas.encode("utf-8", "surrogatepass"))
 
 
 def _pages(tools: tuple[Offered, ...], starts: list[int]) -> Iterator[tuple[str | None, Page]]:

@@ -8,9 +8,16 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from jsonschema import Draft202012Validator
-
 Check: TypeAlias = Callable[[Any], bool]
+
+JUDGED: Final = frozenset({
+    "$dynamicRef", "$ref", "additionalProperties", "allOf", "anyOf", "const", "contains", "dependentRequired",
+    "dependentSchemas", "enum", "exclusiveMaximum", "exclusiveMinimum", "format", "if", "items", "maxItems",
+    "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "multipleOf",
+    "not", "oneOf", "pattern", "patternProperties", "prefixItems", "properties", "propertyNames", "required",
+    "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems",
+})  # fmt: skip
+"""The keywords that jsonschema judges a value by; it passes over all others."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _DEFINITION: Final = re.compile(r"#/\$defs/([^/~%]+)")
@@ -40,7 +47,7 @@ class _Compiler:
             return lambda _: schema
         if "$id" in schema or schema.get("$schema", _DIALECT) != _DIALECT:
             raise _Unknown
-        known = [keyword for keyword in schema if keyword in Draft202012Validator.VALIDATORS]
+        known = [keyword for keyword in schema if keyword in JUDGED]
         checks = [made for keyword in known if (made := _KEYWORDS[keyword](self, schema[keyword], schema)) is not None]
         return _all(tuple(checks))
 

@@ -6,12 +6,13 @@ leaving out never breaks what is left.
 """
 
 from collections.abc import Collection, Iterator
-from typing import Any, Final
-
-from jsonschema.exceptions import ValidationError
+from typing import TYPE_CHECKING, Any, Final
 
 from . import validation
 from .types import MISSING, Missing, Schema
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 Path = tuple[str | int, ...]
 
@@ -42,7 +43,7 @@ def empty(schema: Schema) -> Any:
     return [] if schema.get("type") == "array" else {}
 
 
-def _misfits(error: ValidationError) -> Iterator[Path]:
+def _misfits(error: "ValidationError") -> Iterator[Path]:
     """The places to leave out because of one failure."""
     here = tuple(error.absolute_path)
     branch = _nearest_branch(error)
@@ -55,7 +56,7 @@ def _misfits(error: ValidationError) -> Iterator[Path]:
         yield here
 
 
-def _nearest_branch(error: ValidationError) -> list[ValidationError]:
+def _nearest_branch(error: "ValidationError") -> "list[ValidationError]":
     """Of a union, the branch that fails only further down, in the fewest places: it was meant, and it drifted."""
     branches: dict[Any, list[ValidationError]] = {}
     for inner in error.context or ():

@@ -5,12 +5,13 @@ Values are shown shortened, a few failures at a time; nothing of the schema that
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
-
-from jsonschema.exceptions import ValidationError
+from typing import TYPE_CHECKING, Any, Final
 
 from . import jsontext, validation
 from .types import ToolDescription
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 # A model corrects a handful of mistakes at once; more is noise that costs tokens.
 _SHOWN_ERRORS: Final = 5
@@ -29,7 +30,7 @@ _TYPES: Final = {
 }
 
 
-def explain(tool: ToolDescription, errors: Sequence[ValidationError]) -> str:
+def explain(tool: ToolDescription, errors: "Sequence[ValidationError]") -> str:
     """All of it: one sentence, or a short list of them."""
     sentences = list(dict.fromkeys(sentence for error in errors for sentence in _sentences(error)))
     if len(sentences) == 1:
@@ -40,7 +41,7 @@ def explain(tool: ToolDescription, errors: Sequence[ValidationError]) -> str:
     return f"The arguments do not fit `{tool.name}`:{shown}{more}"
 
 
-def _sentences(error: ValidationError) -> list[str]:
+def _sentences(error: "ValidationError") -> list[str]:
     if error.context:
         return _alternatives(error)
     sentence = _SENTENCES.get(str(error.validator))
@@ -52,7 +53,7 @@ def _sentences(error: ValidationError) -> list[str]:
     return [f"{place(error.absolute_path)} does not fit: {_shortened(error.message, 200)}."]
 
 
-def _alternatives(error: ValidationError) -> list[str]:
+def _alternatives(error: "ValidationError") -> list[str]:
     """The failures of the branch that was most likely meant, or all the types where none of them came."""
     branches: dict[Any, list[ValidationError]] = {}
     for inner in error.context or ():
@@ -65,7 +66,7 @@ def _alternatives(error: ValidationError) -> list[str]:
     return [sentence for inner in best for sentence in _sentences(inner)]
 
 
-def _distance(branch: list[ValidationError]) -> tuple[int, int]:
+def _distance(branch: "list[ValidationError]") -> tuple[int, int]:
     """How far a value is from a branch: the wrong type or the wrong mark (`const`, `enum`) is farther than a detail."""
     wrong_type = any(inner.validator == "type" and not inner.relative_path for inner in branch)
     wrong_mark = any(inner.validator in {"const", "enum"} for inner in branch)
@@ -106,14 +107,14 @@ def _one_of(choices: Sequence[Any]) -> str:
     return f"must be one of {text}{', …' if len(choices) > _SHOWN_CHOICES else ''}"
 
 
-def _missing(error: ValidationError) -> str:
+def _missing(error: "ValidationError") -> str:
     name = validation.missing_name(error)
     schema = error.schema.get("properties", {}).get(name, {}) if isinstance(error.schema, dict) else {}
     wanted = f" ({_types([schema['type']])})" if isinstance(schema, dict) and "type" in schema else ""
     return f"{place([*error.absolute_path, name])}{wanted} is required and missing."
 
 
-def _unknown(error: ValidationError) -> str:
+def _unknown(error: "ValidationError") -> str:
     unknown = validation.unknown_names(error)
     known = list(error.schema.get("properties", {})) if isinstance(error.schema, dict) else []
     where = f" in {place(error.absolute_path)}" if error.absolute_path else ""
@@ -129,11 +130,11 @@ def _nearest(name: str, known: Sequence[str]) -> str:
     return f"; did you mean `{by_folded[found[0]]}`?" if found else "."
 
 
-def _forbidden(error: ValidationError) -> str:
+def _forbidden(error: "ValidationError") -> str:
     return f"{place(error.absolute_path)} is not allowed here."
 
 
-def _several(error: ValidationError) -> str:
+def _several(error: "ValidationError") -> str:
     return f"{place(error.absolute_path)} fits more than one of the alternatives of which it must fit exactly one."
 
 
@@ -157,7 +158,7 @@ _WANTED: Final[dict[str, Callable[[Any], str]]] = {
 }
 """What a keyword wants, from its value; the sentence around it says where and what came."""
 
-_SENTENCES: Final[dict[str, Callable[[ValidationError], str]]] = {
+_SENTENCES: Final["dict[str, Callable[[ValidationError], str]]"] = {
     "required": _missing,
     "additionalProperties": _unknown,
     "unevaluatedProperties": _unknown,

@@ -5,16 +5,17 @@ and nothing else is ever changed.
 """
 
 from collections.abc import Sequence
-from typing import Any
-
-from jsonschema.exceptions import ValidationError
-from jsonschema.protocols import Validator
+from typing import TYPE_CHECKING, Any
 
 from . import jsontext, validation
 from .types import MISSING, Missing
 
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
 
-def mend(validator: Validator, value: Any) -> Any:
+
+def mend(validator: "Validator", value: Any) -> Any:
     """`value` with each misplaced string replaced by the JSON in it; the same object where there is none."""
     for error in validation.errors(validator, value):
         fixed = _fix(validator, error)
@@ -23,7 +24,7 @@ def mend(validator: Validator, value: Any) -> Any:
     return value
 
 
-def _fix(validator: Validator, error: ValidationError) -> Any | Missing:
+def _fix(validator: "Validator", error: "ValidationError") -> Any | Missing:
     """A value that fits where this error is, or MISSING."""
     here = validation.within(validator, error)
     if isinstance(error.instance, str):
@@ -34,7 +35,7 @@ def _fix(validator: Validator, error: ValidationError) -> Any | Missing:
     return next((candidate for candidate in candidates if validation.fits(here, candidate)), MISSING)
 
 
-def _branches(error: ValidationError) -> list[list[ValidationError]]:
+def _branches(error: "ValidationError") -> "list[list[ValidationError]]":
     """The failures inside anyOf, oneOf and their like, by branch."""
     branches: dict[Any, list[ValidationError]] = {}
     for inner in error.context or ():
@@ -42,7 +43,7 @@ def _branches(error: ValidationError) -> list[list[ValidationError]]:
     return list(branches.values())
 
 
-def _mended_branch(validator: Validator, error: ValidationError, errors: list[ValidationError]) -> Any:
+def _mended_branch(validator: "Validator", error: "ValidationError", errors: "list[ValidationError]") -> Any:
     value = error.instance
     for inner in errors:
         fixed = _fix(validator, inner)

@@ -71,8 +71,8 @@ class Server:
             functions=functions,
         )
         self._max_binary_bytes = max_result_bytes * BINARY_FACTOR
-        # Rendered pages by revision and cursor. As cursors are verified, there are only so many.
-        self._pages: dict[tuple[str, str | None], JsonObject] = {}
+        # Pages as they are written, by revision and cursor. As cursors are verified, there are only so many.
+        self._pages: dict[tuple[str, str | None], bytes] = {}
 
     def receive(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Step:
         """What a message causes (see `protocol.receive`); `perform` makes it happen."""
@@ -129,7 +129,7 @@ class Server:
                 action.refuse(_UNKNOWN) if tool is None else await self._reply(action, tool, notify, caller, most)
             )
         if isinstance(action, ToolList):
-            return _encode(self._reply_to_list(action))
+            return self._reply_to_list(action)
         return None if step.reply is None else _encode(step.reply)
 
     async def _reply(
@@ -147,14 +147,17 @@ class Server:
         )
         return call.reply(result, tool.output_schema)
 
-    def _reply_to_list(self, wanted: ToolList) -> JsonObject:
+    def _reply_to_list(self, wanted: ToolList) -> bytes:
         key = (wanted.revision.name, wanted.cursor)
         if key not in self._pages:
             try:
-                self._pages[key] = wanted.render(*self.catalog.page(wanted.cursor))
+                page = wanted.render(*self.catalog.page(wanted.cursor))
+                self._pages[key] = jsonrpc.encode(page)
             except CursorError as failure:
-                return wanted.refuse(str(failure))
-        return wanted.reply(self._pages[key])
+                return _encode(wanted.refuse(str(failure)))
+            except (TypeError, ValueError, RecursionError):
+                return _encode(wanted.reply(page))  # which says that it cannot be written
+        return wanted.reply_encoded(self._pages[key])
 
 
 _UNKNOWN: Final = "There is no tool of that name."

@@ -1,24 +1,22 @@
 """JSON Schema 2020-12 validators, one for each schema, that never fetch a reference.
 
 `format` is not asserted (JSON Schema 2020-12 Validation §7.2.1). A reference that leads nowhere judges nothing: the
-value passes, for the schema is the document's defect and not the value's.
+value passes, for the schema is the document's defect and not the value's. jsonschema is only imported when it
+is needed: values that `accepts` lets pass never need it.
 """
 
 from functools import lru_cache
-from typing import Any, Final
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-from jsonschema.protocols import Validator
-from referencing import Registry
-from referencing.exceptions import Unresolvable
+from typing import TYPE_CHECKING, Any, Final
 
 from . import checks
 from .types import Schema
 
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+
 # Enough for the tools of a large document (GitHub has 1,223), each with its two schemas.
 _KEPT: Final = 4096
-_NOTHING_TO_FETCH: Final[Registry[Any]] = Registry()
 
 
 class _Identity:
@@ -37,11 +35,15 @@ class _Identity:
 
 
 @lru_cache(maxsize=_KEPT)
-def _compiled(key: _Identity) -> Validator:
-    return Draft202012Validator(key.schema, registry=_NOTHING_TO_FETCH)
+def _compiled(key: _Identity) -> "Validator":
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+
+    nothing_to_fetch: Registry[Any] = Registry()
+    return Draft202012Validator(key.schema, registry=nothing_to_fetch)
 
 
-def compiled(schema: Schema) -> Validator:
+def compiled(schema: Schema) -> "Validator":
     """The validator of a schema, made once. The schema must not change afterwards."""
     return _compiled(_Identity(schema))
 
@@ -60,34 +62,38 @@ def accepts(schema: Schema, value: Any) -> bool:
         return False
 
 
-def errors(validator: Validator, value: Any) -> list[ValidationError]:
+def errors(validator: "Validator", value: Any) -> "list[ValidationError]":
     """All failures at once, the shallowest first. Raises RecursionError for a value nested beyond judging."""
+    from referencing.exceptions import Unresolvable
+
     try:
         return sorted(validator.iter_errors(value), key=lambda error: len(error.absolute_path))
     except Unresolvable:
         return []
 
 
-def fits(validator: Validator, value: Any) -> bool:
+def fits(validator: "Validator", value: Any) -> bool:
     """Whether there is no failure."""
+    from referencing.exceptions import Unresolvable
+
     try:
         return validator.is_valid(value)
     except Unresolvable:
         return True
 
 
-def within(validator: Validator, error: ValidationError) -> Validator:
+def within(validator: "Validator", error: "ValidationError") -> "Validator":
     """A validator of the part of the schema that an error comes from; references still start at the whole."""
     return validator.evolve(schema=error.schema)
 
 
-def missing_name(error: ValidationError) -> str:
+def missing_name(error: "ValidationError") -> str:
     """The property that a failed `required` misses: one failure for each, named in jsonschema's message only."""
     names: list[str] = list(error.validator_value)  # type: ignore[arg-type]  # jsonschema types it as perhaps unset
     return next((name for name in names if error.message.startswith(repr(name))), names[0])
 
 
-def unknown_names(error: ValidationError) -> list[str]:
+def unknown_names(error: "ValidationError") -> list[str]:
     """The properties that a failed `additionalProperties` or `unevaluatedProperties` does not allow, found likewise."""
     names: list[str] = list(error.instance)  # type: ignore[arg-type]  # jsonschema types it as perhaps unset
     return [name for name in names if repr(name) in error.message] or names

@@ -63,6 +63,12 @@ def test_a_page_ends_before_it_grows_too_large_for_clients(sizes: list[int], lim
     assert written <= limit or len(page) == 1
 
 
+def test_sizes_that_are_known_are_not_measured() -> None:
+    known = {tool.name: 10_000 for tool in tools(5)}
+    assert len(Catalog(tools(5), max_page_bytes=22_000, sizes=known).page()[0]) == 2
+    assert len(Catalog(tools(5), max_page_bytes=22_000).page()[0]) == 5
+
+
 def test_another_process_with_the_same_tools_knows_the_cursors() -> None:
     _, cursor = Catalog(tools(5), page_size=2).page()
     assert Catalog(tools(5), page_size=2).page(cursor)[0] == tuple(tools(5)[2:4])

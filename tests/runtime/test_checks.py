@@ -161,3 +161,7 @@ def test_most_schemas_of_tools_have_a_check(spec: Path) -> None:
     ]
     known = [schema for schema in schemas if checks.compiled(schema) is not None]
     assert len(known) > 0.7 * len(schemas), json.dumps([schema for schema in schemas if schema not in known])[:2000]
+
+
+def test_the_keywords_are_those_that_jsonschema_judges_by() -> None:
+    assert Draft202012Validator.VALIDATORS.keys() == checks.JUDGED

@@ -148,6 +148,20 @@ def test_the_list_is_rendered_once_for_each_revision() -> None:
     assert len(server._pages) == 2
 
 
+def test_a_list_is_written_once_and_the_same_for_every_id() -> None:
+    server = answering(minka)
+
+    async def bodies() -> list[bytes]:
+        answers = [await server.handle(request("tools/list") | {"id": each}, SESSION) for each in (1, "two", "\u1234")]
+        await server.aclose()
+        return [answer.body or b"" for answer in answers]
+
+    first, *others = asyncio.run(bodies())
+    _, _, result = first.partition(b'"result":')
+    assert [json.loads(body)["id"] for body in (first, *others)] == [1, "two", "\u1234"]
+    assert all(body.endswith(b'"result":' + result) for body in others)
+
+
 def test_a_notification_gets_no_answer() -> None:
     answer = handle(answering(minka), {"jsonrpc": "2.0", "method": "notifications/initialized"})
     assert (answer.body, answer.status) == (None, 202)

@@ -89,6 +89,10 @@ class ToolList:
         """The response with a rendered page."""
         return jsonrpc.result(self.request_id, rendered)
 
+    def reply_encoded(self, encoded: bytes) -> bytes:
+        """The response with a rendered page that was encoded before."""
+        return jsonrpc.encoded_result(self.request_id, encoded)
+
     def refuse(self, message: str) -> JsonObject:
         """The response when the cursor is not one of ours (-32602: server/utilities/pagination, "Error Handling")."""
         return jsonrpc.error(jsonrpc.INVALID_PARAMS, message, request_id=self.request_id)

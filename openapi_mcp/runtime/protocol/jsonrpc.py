@@ -152,6 +152,11 @@ def _finite_float(text: str) -> float:
     return number
 
 
+def encoded_result(request_id: RequestId, encoded: bytes) -> bytes:
+    """A response whose result is JSON already: `encode(result(request_id, …))` without encoding it again."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), encoded)
+
+
 def encode(value: Any) -> bytes:
     """One line of JSON in UTF-8, always valid: a non-finite number becomes null, a lone surrogate U+FFFD.
 

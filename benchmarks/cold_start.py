@@ -1,0 +1,212 @@
+"""From the start of a process to its first complete tools/list on stdio: time, bytes of the list, peak memory.
+
+    python -m benchmarks.cold_start                                all documents of `DOCUMENTS`
+    python -m benchmarks.cold_start petstore github                some
+    python -m benchmarks.cold_start --fastmcp VENV/bin/python      beside FastMCP, with ratios of the same run
+
+Each figure is the median of five, and what is compared takes turns: what else the machine does meets all alike. The
+list is complete when the last byte of its last page has arrived. `cached` is every start after the first. The exit code
+is 2 where a document is not there.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parents[1]
+CORPUS: Final = ROOT.parent / "shared" / "corpus"
+RUNS: Final = 5
+BUFFER: Final = 1 << 20
+"""Bytes that are read at once: a client that reads in crumbs would be measured, not the server."""
+REVISION: Final = "2025-11-25"
+"""What every server of today speaks."""
+
+DOCUMENTS: Final = {
+    "petstore": ROOT / "specs" / "petstore.yaml",
+    "github": CORPUS / "github-rest" / "api.github.com.json",
+    "stripe": CORPUS / "stripe" / "openapi" / "spec3.yaml",
+    "kubernetes": CORPUS / "kubernetes" / "kubernetes" / "swagger.json.unprocessed",
+}
+
+FASTMCP: Final = """
+import json, sys
+import httpx2
+from fastmcp import FastMCP
+text = open(sys.argv[1]).read()
+if sys.argv[1].endswith(".yaml"):
+    import yaml
+    document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+else:
+    document = json.loads(text)
+client = httpx2.AsyncClient(base_url="http://127.0.0.1:9")
+FastMCP.from_openapi(openapi_spec=document, client=client).run(transport="stdio", show_banner=False)
+"""
+
+
+@dataclass(frozen=True)
+class Start:
+    """One start: seconds to the first list and for the second, tools, bytes of the list, peak memory in bytes."""
+
+    seconds: float
+    again: float
+    tools: int
+    size: int
+    memory: int
+
+
+def main() -> int:
+    """Measure what is asked for and print it as a table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cold_start", description="Cold starts on stdio.")
+    parser.add_argument("names", nargs="*", default=list(DOCUMENTS), metavar="NAME", help=", ".join(DOCUMENTS))
+    parser.add_argument("--fastmcp", metavar="PYTHON", help="a Python that has FastMCP 4")
+    parser.add_argument("--runs", type=int, default=RUNS)
+    options = parser.parse_args()
+    if missing := [name for name in options.names if not DOCUMENTS.get(name, Path("-")).exists()]:
+        print(f"There is no document for {', '.join(missing)}.", file=sys.stderr)
+        return 2
+    print(
+        "| document | server | tools | list | first list | again | peak memory |  |\n|---|---|--:|--:|--:|--:|--:|---|"
+    )
+    for name in options.names:
+        measured = measure(DOCUMENTS[name], options.runs, options.fastmcp)
+        theirs = measured.get("FastMCP")
+        for server, start in measured.items():
+            print(row(name, server, start, theirs), flush=True)
+    return 0
+
+
+def measure(document: Path, runs: int, fastmcp: str | None) -> Mapping[str, Start | None]:
+    """The medians of each server; None for one that cannot serve the document."""
+    with tempfile.TemporaryDirectory() as cache:
+        ours = [sys.executable, "-m", "openapi_mcp", "serve", str(document), "--transport", "stdio"]
+        ours += ["--mode", "all"] if "--mode" in _help() else []
+        environment = os.environ | {"OPENAPI_MCP_CACHE": cache, "PYTHONDONTWRITEBYTECODE": ""}
+        starts: dict[str, Callable[[], Start]] = {
+            "openapi-mcp": lambda: started([*ours, "--no-cache"], environment),
+            "openapi-mcp, cached": lambda: started(ours, environment),
+        }
+        if fastmcp:
+            theirs = [fastmcp, "-c", FASTMCP, str(document)]
+            starts["FastMCP"] = lambda: started(theirs, {**environment, "PYTHONPATH": ""})
+        return {name: median(found) for name, found in in_turns(starts, runs).items()}
+
+
+def in_turns(starts: Mapping[str, Callable[[], Start]], runs: int) -> Mapping[str, Sequence[Start]]:
+    """Each so many times, one after the other; a first round, which fills caches, is not counted."""
+    found: dict[str, list[Start]] = {name: [] for name in starts}
+    for number in range(runs + 1):
+        for name, start in starts.items():
+            try:
+                measured = start()
+            except (EOFError, KeyError, ValueError) as error:
+                print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
+                continue
+            if number:
+                found[name].append(measured)
+    return found
+
+
+def started(command: Sequence[str], environment: Mapping[str, str]) -> Start:
+    """Start a server, list its tools twice, end it. Raises EOFError where it does not answer."""
+    begin = time.perf_counter()
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, env=dict(environment), cwd=ROOT, bufsize=BUFFER, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+    ) as process:
+        client = Client(process)
+        about = {"name": "benchmark", "version": "1"}
+        client.ask("initialize", {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": about})
+        client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        tools, size = client.list()
+        first, asked = client.heard, time.perf_counter()
+        client.list()
+        memory = peak(process.pid)
+        client.end()
+    return Start(first - begin, client.heard - asked, tools, size, memory)
+
+
+class Client:
+    """The other end of a server's pipes. `heard` is when the last answer had arrived whole."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise EOFError("there are no pipes")
+        self.heard = 0.0
+        self._stdin, self._stdout = process.stdin, process.stdout
+
+    def list(self) -> tuple[int, int]:
+        """All pages of the list: how many tools, how many bytes."""
+        tools = size = 0
+        cursor: str | None = None
+        while True:
+            result, length = self.ask("tools/list", {"cursor": cursor} if cursor else {})
+            tools, size = tools + len(result["tools"]), size + length
+            cursor = result.get("nextCursor")
+            if not cursor:
+                return tools, size
+
+    def ask(self, method: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
+        """The result of a request, and the bytes of the answer. Raises EOFError."""
+        self.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        while line := self._stdout.readline():
+            self.heard = time.perf_counter()
+            message = json.loads(line)
+            if message.get("id") == 1:
+                return message["result"], len(line)
+        raise EOFError("the server ended")
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Write one message."""
+        self._stdin.write(json.dumps(message).encode() + b"\n")
+        self._stdin.flush()
+
+    def end(self) -> None:
+        """Say that nothing more will come."""
+        self._stdin.close()
+
+
+def peak(process: int) -> int:
+    """The most memory that a process had so far. What `wait4` says would count that of this program too (Linux)."""
+    status = Path(f"/proc/{process}/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+
+
+def _help() -> str:
+    command = [sys.executable, "-m", "openapi_mcp", "serve", "--help"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+
+
+def median(starts: Iterable[Start]) -> Start | None:
+    """The median of each figure."""
+    found = list(starts)
+    if not found:
+        return None
+    middle = {name: statistics.median(getattr(start, name) for start in found) for name in Start.__annotations__}
+    return Start(middle["seconds"], middle["again"], int(middle["tools"]), int(middle["size"]), int(middle["memory"]))
+
+
+def row(name: str, server: str, start: Start | None, theirs: Start | None) -> str:
+    """A row of the table, with the ratios to FastMCP where that was measured."""
+    if start is None:
+        return f"| {name} | {server} | | | cannot | | | |"
+    ratio = ""
+    if theirs and start is not theirs:
+        ratio = f"{start.seconds / theirs.seconds:.3f} of the time, {start.memory / theirs.memory:.2f} of the memory"
+    return (
+        f"| {name} | {server} | {start.tools:,} | {start.size / 1e6:.3f} MB | {start.seconds:.2f} s"
+        f" | {start.again * 1000:.0f} ms | {start.memory / 1e6:.0f} MB | {ratio} |"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

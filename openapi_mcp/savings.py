@@ -1,0 +1,27 @@
+"""What options would make of a list's size: each is tried, so that what is shown is what would be."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from . import budget
+from .bridge import Bridge
+from .economy import Economy
+from .runtime.hints import READ_ONLY_METHODS
+
+
+def with_options(bridge: Bridge) -> Iterator[tuple[str, int]]:
+    """An option that would change the list, and the tokens of the list with it."""
+    config = bridge.config
+    if not config.selection.read_only:
+        sizes = zip(bridge.tools, bridge.compiled.sizes, strict=True)
+        yield "--read-only", budget.total(size for tool, size in sizes if tool.method in READ_ONLY_METHODS)
+    if not config.compact:
+        yield "--compact", _tokens(bridge, Economy(compact=True, max_tools=config.max_tools))
+    if not bridge.compiled.room.is_whole:
+        yield "nothing shortened", _tokens(bridge, Economy(budget=None, max_tools=config.max_tools))
+
+
+def _tokens(bridge: Bridge, economy: Economy) -> int:
+    from . import compiling
+
+    return budget.total(compiling.compiled(bridge.document, replace(bridge.config.wanted, economy=economy)).sizes)

@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format corpus conformance prism clean
+.PHONY: help demo test check format corpus conformance prism retrieval clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ golden: $(READY) ## Write the packages in tests/golden anew, to be reviewed like
 
 prism: $(READY) ## Put requests for real documents before a referee, Stoplight Prism (NAMES='stripe box' for some)
 	@$(BIN)/python -m benchmarks.prism $(NAMES)
+
+retrieval: $(READY) ## Measure how well and how fast search mode finds tools
+	@$(BIN)/python -m benchmarks.retrieval
 
 check: $(READY) ## Lint, check the format, check the types
 	@$(BIN)/ruff check .

@@ -136,7 +136,8 @@ class Types:
         plain = [value for value in values if isinstance(value, str | bool | int)]
         if None in values:
             yield "None"
-        if len(plain) + (None in values) < len(values) or len(plain) > MOST_VALUES:
+        legible = len(plain) <= MOST_VALUES and all(len(str(value)) <= LONGEST for value in plain)
+        if len(plain) + (None in values) < len(values) or not legible:
             yield from ("Any" if isinstance(v, dict | list) else type(v).__name__ for v in values if v is not None)
         elif plain:
             self.used.add("Literal")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from . import cache
+from . import cache, offering
 from .cache import Cache
 from .compiled import Compiled, Origin
 from .config import Config
@@ -90,8 +90,15 @@ class Bridge:
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The tools as they are listed, in pages where one would be too large for clients."""
-        return Catalog(self.tools, page_size=self.config.page_size, sizes=self.sizes)
+        """The tools as they are offered: listed, in pages where one would be too large for clients, or by a search."""
+        return offering.catalog(
+            self.tools, self.config.mode, self.config.pinned, page_size=self.config.page_size, sizes=self.sizes
+        )
+
+    @property
+    def offering(self) -> offering.Offering:
+        """Whether the tools are listed or searched, and why."""
+        return offering.offering(self.config.mode, self.tools)
 
     def tool(self, name: str) -> Tool:
         """The tool of that name. Raises UnknownTool, which suggests the nearest."""

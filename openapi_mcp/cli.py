@@ -74,6 +74,8 @@ def serve(
     compact: options.Compact = False,
     max_tools: options.MaxTools = None,
     page_size: options.PageSize = None,
+    mode: options.ModeOption = None,
+    pin: options.Pin = None,
     explicit_fields: options.ExplicitFields = False,
     check_contract: options.CheckContract = False,
     watch: options.Watch = False,
@@ -239,7 +241,7 @@ def generate(
     spec: options.Spec,
     out: options.Out,
     name: options.PackageName = None,
-    runtime: options.RuntimeOption = options.Runtime.VENDORED,
+    runtime: options.RuntimeOption = None,
     templates: options.TemplatesFolder = None,
     check: options.Check = False,
     force: options.Force = False,
@@ -261,38 +263,39 @@ def generate(
 ) -> None:
     """Write the tools of SPEC as a Python package that you own.
 
-    Each tool is a typed function; what you write before and after its one line stays when you generate again, merged
-    as git merges. What cannot be merged is marked as git marks it, and the exit code is 6.
+    The package is a server of its own: a function for each tool, tests, all that is needed to ship it.
+    Generated again, what you changed in it stays: your edits are merged, and conflicts are marked as git marks them.
     """
     from . import generating
 
     with reported(debug):
+        order = generating.Order(
+            out=out,
+            name=name,
+            runtime=runtime.value if runtime else None,
+            templates=templates,
+            force=force,
+        )
         bridge = _opened(_opening(context), with_document=True)
-        if check:
-            generating.check(bridge, out, name=name, runtime=runtime.value, templates=templates)
-            typer.echo(f"{out} is what {spec} says")
-            return
-        outcomes = generating.write(bridge, out, name=name, runtime=runtime.value, templates=templates, force=force)
-        for line in generating.lines(outcomes, out):
+        for line in generating.stale(bridge, order) if check else generating.write(bridge, order):
             typer.echo(line)
-        generating.raise_conflicts(outcomes, out)
-        if bundle:
-            typer.echo(str(generating.bundle(out)))
+        if bundle and not check:
+            typer.echo(generating.bundle(out))
 
 
 @app.command("bundle", cls=Command)
 def bundle_command(
-    folder: Annotated[Path, typer.Argument(help="A generated package.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A package that `openapi-mcp generate` made.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The archive.", show_default="FOLDER/NAME-VERSION.mcpb")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where the archive goes.")
     ] = None,
     debug: options.Debug = False,
 ) -> None:
-    """Make the .mcpb archive of a generated package, which desktop clients install with a double click."""
+    """Make the .mcpb archive of a package, which desktop clients install with a click."""
     from . import generating
 
     with reported(debug):
-        typer.echo(str(generating.bundle(folder, output)))
+        typer.echo(generating.bundle(folder, output))
 
 
 def main() -> None:

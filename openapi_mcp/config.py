@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 
 from .economy import BUDGET, Economy
 from .errors import UsageError
+from .mode import Mode
 from .rate_limits import rate_limit
 from .runtime.errors import RequestError
 from .runtime.models import SecurityScheme
@@ -45,6 +46,8 @@ class Config:
     check_contract: bool = False
     page_size: int | None = None
     explicit_fields: bool = False
+    mode: Mode = Mode.ALL
+    pinned: tuple[str, ...] = ()
     rate_limit: str | None = None
     watch: bool = False
     watch_interval: float = 1.0
@@ -76,6 +79,8 @@ class Config:
             headers=tuple(map(parse_header, texts.get("header", ()))),
             credentials=dict(map(parse_credential, texts.get("auth", ()))),
             file_roots=tuple(Path(text) for text in texts.get("allow_files", ())),
+            mode=_mode(options.get("mode")),
+            pinned=tuple(texts.get("pin", ())),
             **plain,
             **paths,
         )
@@ -142,6 +147,8 @@ OPTIONS: Final[Mapping[str, type]] = {
     "client_key": str,
     "check_contract": bool,
     "page_size": int,
+    "mode": str,
+    "pin": list,
     "explicit_fields": bool,
     "rate_limit": str,
     "watch": bool,
@@ -180,6 +187,13 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, dict):
         return [f"{name}={inner}" for name, inner in value.items()]
     return [str(item) for item in value] if isinstance(value, list | tuple) else []
+
+
+def _mode(value: Any) -> Mode:
+    try:
+        return Mode(value or Mode.ALL)
+    except ValueError:
+        raise UsageError(f"there is no mode {value}", where="mode", hint=f"known are {', '.join(Mode)}") from None
 
 
 def _number_or_text(value: Any) -> int | str | None:

@@ -1,94 +1,122 @@
-"""The commands `generate` and `bundle`: a package for a bridge's tools, on disk, and what they tell of it."""
+"""What `openapi-mcp generate` and `openapi-mcp bundle` do, and what they say about it; they decide nothing else.
 
-import json
+A package that is generated again keeps its name and its kind of runtime, unless others are asked for.
+"""
+
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from typing import Final
 
-from . import archive, regeneration
+from . import archive, lock
 from .bridge import Bridge
-from .errors import PackageStale, UnresolvedConflicts
-from .fates import Kind
-from .generator import Runtime, generate
-from .regeneration import Outcome
+from .errors import PackageStale, UnresolvedConflicts, UsageError
+from .folder import Folder
+from .generator import Package, Runtime, generate
+from .regeneration import Outcome, check, regenerate
+from .report import plural, printable, totals
 
-_QUIET: Final[frozenset[Kind]] = frozenset({"unchanged"})
-_ROUTINE: Final[frozenset[Kind]] = frozenset({"written", "updated", "unchanged"})
-"""What becomes of files that nobody changed; only counted where there are many."""
-
-MANY: Final = 40
-"""Lines that a person still reads; of more, only those are printed that somebody has to know."""
+_PROJECT: Final = PurePosixPath("pyproject.toml")
+_SHOWN: Final = frozenset({"conflict", "merged", "left", "deleted"})
+"""What becomes of files that their owner wants to hear of one by one."""
 
 
-def write(
-    bridge: Bridge,
-    folder: Path,
-    *,
-    name: str | None = None,
-    runtime: Runtime = "vendored",
-    templates: Path | None = None,
-    force: bool = False,
-) -> list[Outcome]:
-    """Write the package of a bridge into a folder, or write it again. Raises as generate and regenerate do."""
-    package = generate(_placed(bridge), name=name, runtime=runtime, templates=templates)
-    return regeneration.regenerate(package.files, folder, force=force)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be generated, and where. `name` and `runtime` None: as they are there, else the usual ones."""
+
+    out: Path
+    name: str | None = None
+    runtime: Runtime | None = None
+    templates: Path | None = None
+    force: bool = False
 
 
-def check(
-    bridge: Bridge,
-    folder: Path,
-    *,
-    name: str | None = None,
-    runtime: Runtime = "vendored",
-    templates: Path | None = None,
-) -> None:
-    """Raise PackageStale where the package in a folder is not what would be generated now; nothing is written."""
-    package = generate(_placed(bridge), name=name, runtime=runtime, templates=templates)
-    stale = regeneration.check(package.files, folder)
-    if stale:
-        some = ", ".join(str(outcome.path) for outcome in stale[:5]) + (" …" if len(stale) > 5 else "")
-        count = f"{len(stale):,} file{'' if len(stale) == 1 else 's'}"
-        raise PackageStale(
-            f"the package is not what its document says: {count} would change: {some}",
-            where=str(folder),
-            hint=f"openapi-mcp generate {bridge.config.source} {folder}",
+def package(bridge: Bridge, order: Order) -> Package:
+    """The package that is ordered, not yet on disk. Raises UsageError."""
+    there = _there(order.out)
+    runtime: Runtime = order.runtime or (there.runtime if there else "vendored")
+    name = order.name or (there.name if there else None)
+    return generate(_placed(bridge), name=name, runtime=runtime, templates=order.templates)
+
+
+def write(bridge: Bridge, order: Order) -> Iterator[str]:
+    """Write the package; the lines that say what became of it. UnresolvedConflicts at the end if there are some."""
+    made = package(bridge, order)
+    outcomes = regenerate(made.files, order.out, force=order.force)
+    yield from _told(outcomes)
+    yield f"{made.name} in {order.out}: {totals(bridge, bridge.problems)}"
+    conflicts = [outcome for outcome in outcomes if outcome.kind == "conflict"]
+    if conflicts:
+        raise UnresolvedConflicts(
+            f"{plural(len(conflicts), 'conflict')} with edits of yours, marked in the files",
+            where=str(order.out),
+            hint="resolve them as in git; nothing of yours is lost",
         )
 
 
-def lines(outcomes: Sequence[Outcome], folder: Path) -> Iterator[str]:
-    """What became of the files, a line each, and the sum of it."""
-    silent = _ROUTINE if len(outcomes) > MANY else _QUIET
-    for outcome in outcomes:
-        if outcome.kind not in silent:
-            yield f"{outcome.kind:<9} {folder / outcome.path}{f'  {outcome.note}' if outcome.note else ''}"
-    counts = Counter(outcome.kind for outcome in outcomes)
-    yield f"{folder}: " + ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    if set(counts) == {"written"}:
-        yield f"how to run it, and where your own code goes: {folder / 'README.md'}"
-
-
-def raise_conflicts(outcomes: Sequence[Outcome], folder: Path) -> None:
-    """Raise UnresolvedConflicts where there are any, after everything has been written."""
-    conflicts = [outcome for outcome in outcomes if outcome.kind == "conflict"]
-    if conflicts:
-        count = f"{len(conflicts):,} file{'' if len(conflicts) == 1 else 's'}"
-        hint = "decide between the marks as after a merge, then generate again"
-        raise UnresolvedConflicts(f"both sides changed the same in {count}", where=str(folder), hint=hint)
+def stale(bridge: Bridge, order: Order) -> Iterator[str]:
+    """Write nothing; the lines that say what would change. PackageStale at the end if anything would."""
+    changes = check(package(bridge, order).files, order.out)
+    yield from (f"{change.kind}: {printable(str(change.path))}" for change in changes)
+    if changes:
+        raise PackageStale(
+            f"{plural(len(changes), 'file')} would change", where=str(order.out), hint="run it without --check"
+        )
+    yield f"{order.out} is what {bridge.config.source} generates"
 
 
 def bundle(folder: Path, output: Path | None = None) -> Path:
-    """Make the `.mcpb` archive of the package in a folder, and return where it is. Raises as archive.bundle does."""
+    """Write the `.mcpb` archive of a package on disk, into its folder if nothing else is said; where it is then."""
     content = archive.bundle(folder)
-    manifest = json.loads((folder / archive.MANIFEST).read_text(encoding="utf-8"))
-    path = output or folder / f"{manifest['name']}-{manifest['version']}.mcpb"
-    path.write_bytes(content)
-    return path
+    there = _there(folder)
+    place = output or folder / f"{there.name if there else folder.resolve().name}.mcpb"
+    try:
+        place.write_bytes(content)
+    except OSError as error:
+        raise UsageError(
+            f"cannot be written: {error.strerror}", where=str(place), hint="choose another --output"
+        ) from None
+    return place
+
+
+@dataclass(frozen=True, slots=True)
+class _There:
+    """What is known of a package that was generated before."""
+
+    name: str
+    runtime: Runtime
+
+
+def _there(folder: Path) -> _There | None:
+    """The package in a folder, if there is one."""
+    place = Folder(folder)
+    known = lock.read(place)
+    content = place.read(_PROJECT) if known else None
+    if known is None or content is None:
+        return None
+    try:
+        name = tomllib.loads(content.decode("utf-8"))["project"]["name"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    copied = any("_runtime" in path.parts for path in known.files)
+    return _There(name, "vendored" if copied else "installed") if isinstance(name, str) else None
+
+
+def _told(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """A line for each file that its owner had a hand in, and a count of the others."""
+    for outcome in outcomes:
+        if outcome.kind in _SHOWN:
+            note = f" ({outcome.note})" if outcome.note else ""
+            yield f"{outcome.kind}: {printable(str(outcome.path) + note)}"
+    counts = Counter(outcome.kind for outcome in outcomes)
+    yield ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
 
 
 def _placed(bridge: Bridge) -> Bridge:
-    """The bridge with its tools at the base URL that was asked for."""
+    """The bridge with its tools at the base URL that was asked for, if one was."""
     base_url = bridge.config.base_url
     if base_url is None:
         return bridge

@@ -7,7 +7,7 @@ stands between the values (names, calls, keywords) is `Source`, which only the g
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeAlias
 
@@ -190,8 +190,3 @@ def _words(text: str, room: int) -> Iterator[str]:
                 piece = ""
             piece += character
         yield piece or word
-
-
-def lines(pieces: Iterable[str]) -> Source:
-    """Source, one piece a line."""
-    return Source("\n".join(pieces))

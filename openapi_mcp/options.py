@@ -6,12 +6,7 @@ from typing import Annotated
 
 import typer
 
-
-class Transport(StrEnum):
-    """How clients reach the server."""
-
-    STDIO = "stdio"
-    HTTP = "http"
+from .mode import Mode
 
 
 class Runtime(StrEnum):
@@ -19,6 +14,13 @@ class Runtime(StrEnum):
 
     VENDORED = "vendored"
     INSTALLED = "installed"
+
+
+class Transport(StrEnum):
+    """How clients reach the server."""
+
+    STDIO = "stdio"
+    HTTP = "http"
 
 
 TransportOption = Annotated[
@@ -94,6 +96,19 @@ ClientKey = Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, w
 AllowFiles = Annotated[
     list[Path] | None,
     typer.Option(metavar="FOLDER", help="Let binary arguments be file:// URLs of files in here; may be repeated."),
+]
+ModeOption = Annotated[
+    Mode | None,
+    typer.Option(
+        "--mode",
+        help="all: list every tool; search: list three tools that find, describe and call the others; "
+        "auto: search above 128 tools or 40,000 tokens.",
+        show_default="all",
+    ),
+]
+Pin = Annotated[
+    list[str] | None,
+    typer.Option("--pin", metavar="TOOL", help="List this tool in search mode as well; may be repeated."),
 ]
 PageSize = Annotated[
     int | None,
@@ -204,8 +219,12 @@ PackageName = Annotated[
     str | None, typer.Option("--name", help="The package's distribution name.", show_default="the title and -mcp")
 ]
 RuntimeOption = Annotated[
-    Runtime,
-    typer.Option("--runtime", help="A copy of the runtime in the package (vendored), or a dependency (installed)."),
+    Runtime | None,
+    typer.Option(
+        "--runtime",
+        help="vendored: a copy of the runtime is in the package; installed: it depends on this one.",
+        show_default="as it is there, else vendored",
+    ),
 ]
 TemplatesFolder = Annotated[
     Path | None,

@@ -12,7 +12,7 @@ from typing import Final
 
 from .errors import UsageError
 from .literals import Source
-from .naming import Candidate, distinct, words
+from .naming import Candidate, distinct, shortened, words
 from .runtime.functions import parameter_names, snake
 
 LONGEST: Final = 60
@@ -94,5 +94,5 @@ def _identifiers(
 
 def _legal(name: str, taken: frozenset[str]) -> str:
     plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    plain = f"n{plain}" if plain[:1].isdigit() else plain
+    plain = shortened(f"n{plain}" if plain[:1].isdigit() else plain, LONGEST - 1)
     return plain + "_" if plain in taken or plain.casefold() in _DEVICES else plain

@@ -83,6 +83,10 @@ def serving(bridge: Bridge, connection: Sequence[str]) -> str:
     rows += [("credentials", line) for line in credentials(bridge)]
     rows += [("connect", line) for line in connection]
     page, more = bridge.catalog.page()
+    if why := bridge.offering.why:
+        listed = f"{plural(len(page), 'tool')} listed, about {sum(map(tokens, page)):,} tokens"
+        hint = "; --mode all lists every tool, --pin some" if bridge.offering.searches else ""
+        rows.append(("mode", f"{listed}: {why}{hint}"))
     if more:
         hint = f"clients that never ask for a second page see {len(page):,} of the tools; --include narrows them"
         rows.append(("pages", hint))

@@ -23,11 +23,11 @@ class SampleCall:
     target: str
 
 
-def sample_call(tool: Tool) -> SampleCall | None:
-    """A call, or None where no arguments were found."""
-    for full in (False, True):
+def sample_call(tool: Tool, *, full: bool = False) -> SampleCall | None:
+    """A call, or None where no arguments were found; `full`: with everything optional, if that can be."""
+    for everything in (full, not full):
         try:
-            arguments = sample(tool.input_schema, full=full)
+            arguments = sample(tool.input_schema, full=everything)
             request = build_request(tool, prepare(tool, arguments), RequestOptions(base_url=_BASE_URL))
             request.read()
             target = request.url.raw_path.decode("ascii")

@@ -1,10 +1,13 @@
 """The command itself as a server over HTTP, in a process of its own, for as long as a block."""
 
+import queue
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,13 +21,38 @@ def command(document: Path, base_url: str, *options: str) -> list[str]:
 def serving_http(serve: Sequence[str]) -> Iterator[str]:
     """The endpoint's URL: a port of the server's own choice, which it says on stderr. It has to end well."""
     options = ["--transport", "http", "--port", "0"]
-    process = subprocess.Popen([*serve, *options], cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        words = (word for line in process.stderr for word in line.split())
-        yield next(word for word in words if word.startswith("http://127.0.0.1") and word.endswith("/mcp"))
-    finally:
-        process.terminate()
-        printed, errors = process.communicate(timeout=20)
-    assert (process.returncode, printed) == (0, "")
-    assert "Traceback" not in errors, errors[:3000]
+    with subprocess.Popen(
+        [*serve, *options], cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        errors = _Errors(process.stderr)
+        try:
+            yield errors.url()
+        finally:
+            process.terminate()
+            said = process.stdout.read()
+            errors.join()
+    assert (process.returncode, said) == (0, "")
+    assert "Traceback" not in errors.text, errors.text[errors.text.index("Traceback") :]
+
+
+class _Errors(threading.Thread):
+    """Reads all that a server says on stderr: one that nobody listened to would wait for that in the end."""
+
+    def __init__(self, stream: IO[str] | None) -> None:
+        super().__init__(daemon=True)
+        self.text = ""
+        self._stream: Iterator[str] = stream or iter(())
+        self._urls = queue.Queue[str]()
+        self.start()
+
+    def run(self) -> None:
+        for line in self._stream:
+            self.text += line
+            for word in line.split():
+                if word.startswith("http://127.0.0.1") and word.endswith("/mcp"):
+                    self._urls.put(word)
+
+    def url(self) -> str:
+        """Where it listens, once it does."""
+        return self._urls.get(timeout=30)

@@ -148,7 +148,8 @@ def _claims_stateless(headers: Headers) -> bool:
 def _is_stateless(message: Any, headers: Headers) -> bool:
     """Whether a message is of 2026-07-28: it says so itself, or its header says a version of no other era."""
     if isinstance(message, dict) and _is_request({"id": 0, **message}):
-        return envelope(message) is not None or (_claims_stateless(headers) and message["method"] != "initialize")
+        greets = message["method"] == "initialize" and "id" in message  # which is what settles the version
+        return envelope(message) is not None or (_claims_stateless(headers) and not greets)
     return _claims_stateless(headers)
 
 

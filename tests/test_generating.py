@@ -1,11 +1,11 @@
-"""The commands `generate` and `bundle`, as their user types them."""
+"""`openapi-mcp generate` and `bundle` as people run them: the package, its exit codes, what is said."""
 
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from openapi_mcp.cli import app
 from tests.conftest import ROOT
@@ -13,65 +13,80 @@ from tests.conftest import ROOT
 PETSTORE = str(ROOT / "specs" / "petstore.yaml")
 
 
-def run(*arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(app, list(arguments))
-    return result.exit_code, result.stdout, result.stderr
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
-def package(tmp_path: Path) -> Path:
+def out(tmp_path: Path) -> Path:
     """A package that was just generated."""
-    folder = tmp_path / "shop"
-    code, printed, _ = run("generate", PETSTORE, str(folder))
-    assert code == 0
-    assert "README.md" in printed
-    return folder
+    done = run("generate", PETSTORE, tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    return tmp_path / "out"
 
 
-def test_a_package_is_written_and_is_then_what_its_document_says(package: Path) -> None:
-    assert (package / "pet_store_mcp" / "tools" / "pets.py").is_file()
-    code, printed, _ = run("generate", PETSTORE, str(package), "--check")
-    assert code == 0
-    assert "is what" in printed
+def test_a_package_is_written_and_what_it_is_is_said(tmp_path: Path) -> None:
+    done = run("generate", PETSTORE, tmp_path / "out", "--bundle")
+    assert f"pet-store-mcp in {tmp_path / 'out'}: 9 tools" in done.output
+    assert (tmp_path / "out" / "pet_store_mcp" / "tools" / "pets.py").is_file()
+    with zipfile.ZipFile(tmp_path / "out" / "pet-store-mcp.mcpb") as bundle:
+        manifest = json.loads(bundle.read("manifest.json"))
+        assert manifest["server"]["entry_point"] in bundle.namelist()
 
 
-def test_a_stale_package_is_told_from_one_that_its_owner_changed(package: Path) -> None:
-    module = package / "pet_store_mcp" / "tools" / "pets.py"
-    module.write_text(module.read_text() + "\n\nMINE = True\n")
-    assert run("generate", PETSTORE, str(package), "--check")[0] == 0
-    code, _, said = run("generate", PETSTORE, str(package), "--check", "--exclude", "id:deletePet")
-    assert code == 7
-    assert "pets.py" in said
+def test_a_package_that_is_up_to_date_passes_the_check(out: Path) -> None:
+    assert run("generate", PETSTORE, out, "--check").exit_code == 0
 
 
-def test_what_both_sides_changed_is_a_conflict_with_an_exit_code_of_its_own(package: Path) -> None:
-    module = package / "pet_store_mcp" / "tools" / "pets.py"
-    before = "return await api.call(delete_pet, pet_id=pet_id)"
-    module.write_text(module.read_text().replace(before, f"print(pet_id)\n    {before}"))
-    code, printed, said = run("generate", PETSTORE, str(package), "--exclude", "id:deletePet")
-    assert code == 6
-    assert "conflict" in printed
-    assert "generate again" in said
-    assert "print(pet_id)" in module.read_text()
+def test_a_document_that_changed_fails_the_check_and_nothing_is_written(out: Path) -> None:
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    done = run("generate", PETSTORE, out, "--check", "--exclude", "tag:shop")
+    assert done.exit_code == 7
+    assert "removed: pet_store_mcp/tools/shop.py" in done.output
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_a_package_keeps_its_name_and_its_runtime(tmp_path: Path) -> None:
+    run("generate", PETSTORE, tmp_path, "--name", "shop", "--runtime", "installed")
+    done = run("generate", PETSTORE, tmp_path)
+    assert (done.exit_code, sorted(path.name for path in tmp_path.iterdir() if path.is_dir())) == (0, ["shop", "tests"])
+    assert not (tmp_path / "shop" / "_runtime").exists()
+
+
+def test_an_edit_that_collides_is_a_marked_conflict(out: Path, tmp_path: Path) -> None:
+    place = out / "pet_store_mcp" / "api.py"
+    place.write_text(place.read_text().replace("http://127.0.0.1:8020", "https://ours.example"))
+    moved = tmp_path / "moved.yaml"
+    moved.write_text(Path(PETSTORE).read_text().replace("http://127.0.0.1:8020", "https://new.example"))
+    done = run("generate", moved, out)
+    assert done.exit_code == 6
+    assert "conflict: pet_store_mcp/api.py" in done.output
+    assert all(text in place.read_text() for text in ("https://ours.example", "https://new.example", "<<<<<<<"))
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("all my work")
+    done = run("generate", PETSTORE, tmp_path)
+    assert done.exit_code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    assert run("generate", PETSTORE, tmp_path, "--force").exit_code == 0
+    assert (tmp_path / "thesis.txt").read_text() == "all my work"
+
+
+@pytest.mark.parametrize("name", ["../evil", "httpx", "a b"])
+def test_a_name_that_cannot_be_is_refused(tmp_path: Path, name: str) -> None:
+    done = run("generate", PETSTORE, tmp_path / "out", "--name", name)
+    assert done.exit_code == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_archive_is_made_of_a_package_on_disk(out: Path, tmp_path: Path) -> None:
+    done = run("bundle", out, "--output", tmp_path / "shop.mcpb")
+    assert done.output.strip() == str(tmp_path / "shop.mcpb")
+    assert zipfile.is_zipfile(tmp_path / "shop.mcpb")
+    assert run("bundle", tmp_path / "nothing").exit_code == 2
 
 
 def test_another_base_url_is_that_of_the_package(tmp_path: Path) -> None:
-    run("generate", PETSTORE, str(tmp_path / "shop"), "--base-url", "https://shop.example/v2/")
-    assert "https://shop.example/v2" in (tmp_path / "shop" / "pet_store_mcp" / "api.py").read_text()
-
-
-def test_a_folder_that_is_somebody_elses_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
-    code, _, said = run("generate", PETSTORE, str(tmp_path))
-    assert code == 2
-    assert "--force" in said
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_a_bundle_holds_the_package_and_its_manifest(package: Path, tmp_path: Path) -> None:
-    code, printed, _ = run("bundle", str(package), "--output", str(tmp_path / "shop.mcpb"))
-    assert code == 0
-    with zipfile.ZipFile(printed.strip()) as archive:
-        manifest = json.loads(archive.read("manifest.json"))
-        assert manifest["name"] == "pet-store-mcp"
-        assert manifest["server"]["entry_point"] in archive.namelist()
+    run("generate", PETSTORE, tmp_path / "out", "--base-url", "https://shop.example/v2/")
+    assert 'BASE_URL = "https://shop.example/v2"' in (tmp_path / "out" / "pet_store_mcp" / "api.py").read_text()

@@ -9,10 +9,10 @@ from typing import Any
 
 from . import explanations, repairs, validation
 from .errors import ArgumentError
-from .models import Tool
+from .types import ToolDescription
 
 
-def prepare(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def prepare(tool: ToolDescription, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments to send. Raises ArgumentError: which argument, what was wanted, what came."""
     if validation.accepts(tool.input_schema, arguments):
         return dict(arguments)

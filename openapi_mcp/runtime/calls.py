@@ -18,10 +18,12 @@ import httpx
 
 from . import tracing
 from .arguments import prepare
+from .catalog import Offered
 from .errors import RuntimeFailure
 from .functions import NO_FUNCTIONS, Api, Functions
 from .listener import SILENT, Listener
 from .models import Tool
+from .own_tools import OwnTool
 from .protocol import jsonrpc
 from .requests import RequestOptions, build_request
 from .results import to_result
@@ -79,7 +81,7 @@ class Calls:
 
     async def make(
         self,
-        tool: Tool,
+        tool: Offered,
         arguments: Mapping[str, Any],
         *,
         caller: str = "",
@@ -87,11 +89,20 @@ class Calls:
         listener: Listener = SILENT,
         max_streamed_bytes: int | None = None,
     ) -> CallToolResult:
-        """The result of a call; one of more than `max_streamed_bytes` is cut to them if anything was told before it."""
+        """The result of a call; one of more than `max_streamed_bytes` is cut to them if anything was told before it.
+
+        A tool of the server's own makes its calls through this one: they are limited, told and observed like any.
+        """
         try:
+            if isinstance(tool, OwnTool):
+                call = partial(
+                    self.make, caller=caller, trace=trace, listener=listener, max_streamed_bytes=max_streamed_bytes
+                )
+                return await tool.answer(prepare(tool, arguments), call)
             wait = self._limiter(caller, tool.name) if self._limiter else None
             if wait is not None:
                 return error_result(_too_many(tool, wait))
+            listener.calling(tool.name)
             return await self._answer(
                 tool, prepare(tool, arguments), _Circumstances(trace, listener, max_streamed_bytes)
             )

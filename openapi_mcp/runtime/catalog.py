@@ -14,9 +14,13 @@ from typing import Final, TypeAlias
 
 from .errors import CursorError
 from .models import Tool
+from .own_tools import OwnTool
 from .types import ToolDescription
 
-Page: TypeAlias = tuple[tuple[Tool, ...], str | None]
+Offered: TypeAlias = Tool | OwnTool
+"""What can be listed and called: an operation of the API, or a tool of the server's own."""
+
+Page: TypeAlias = tuple[tuple[Offered, ...], str | None]
 """Tools and the cursor of the page after them, which is None at the end."""
 
 
@@ -27,30 +31,33 @@ MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
 class Catalog:
     """Some tools, in their order. It never changes: other tools are another Catalog.
 
+    `hidden` tools can be called by their names and are not listed; where a listed one has the same name, it is meant.
     `page_size` is how many tools a page of the list has at most; without it a page ends only where it would pass
     `max_page_bytes`, since many clients never ask for a second. `sizes` are the bytes of tools in the list, by name,
-    which need not be measured then. Raises ValueError when two tools share a name or a page would be empty.
+    which need not be measured then. Raises ValueError when two listed tools share a name or a page would be empty.
     """
 
     def __init__(
         self,
-        tools: Iterable[Tool],
+        tools: Iterable[Offered],
         *,
+        hidden: Iterable[Tool] = (),
         page_size: int | None = None,
         max_page_bytes: int = MAX_PAGE_BYTES,
         sizes: Mapping[str, int] = {},
     ) -> None:
         self.tools = tuple(tools)
-        self._by_name = MappingProxyType({tool.name: tool for tool in self.tools})
-        if len(self._by_name) != len(self.tools):
+        listed: dict[str, Offered] = {tool.name: tool for tool in self.tools}
+        self._by_name = MappingProxyType({tool.name: tool for tool in hidden} | listed)
+        if len(listed) != len(self.tools):
             raise ValueError("Two tools have the same name.")
         if page_size is not None and page_size < 1:
             raise ValueError("A page must hold at least one tool.")
         starts = list(_starts(self.tools, page_size or len(self.tools), max_page_bytes, sizes))
         self._pages = MappingProxyType(dict(_pages(self.tools, starts)))
 
-    def get(self, name: str) -> Tool | None:
-        """The tool of that name, if there is one."""
+    def get(self, name: str) -> Offered | None:
+        """The tool of that name, listed or hidden, if there is one."""
         return self._by_name.get(name)
 
     def page(self, cursor: str | None = None) -> Page:
@@ -68,12 +75,12 @@ class Catalog:
 _LISTED: Final = tuple(field.name for field in fields(ToolDescription))
 
 
-def _listed(tool: Tool) -> str:
+def _listed(tool: Offered) -> str:
     """What is listed of a tool as JSON, in which `1` and `true` differ."""
     return json.dumps([getattr(tool, name) for name in _LISTED], default=dict)
 
 
-def _starts(tools: tuple[Tool, ...], page_size: int, max_page_bytes: int, sizes: Mapping[str, int]) -> Iterator[int]:
+def _starts(tools: tuple[Offered, ...], page_size: int, max_page_bytes: int, sizes: Mapping[str, int]) -> Iterator[int]:
     """Where each page begins."""
     start = held = 0
     yield start
@@ -89,19 +96,19 @@ _AROUND: Final = 512
 """Bytes for what stands around a tool's schemas and texts, which differs between revisions."""
 
 
-def _size(tool: Tool) -> int:
+def _size(tool: Offered) -> int:
     """About how many bytes a tool is in the list."""
     schemas = json.dumps((tool.input_schema, tool.output_schema, tool.description), ensure_ascii=False)
     return len(schemas.encode("utf-8", "surrogatepass"))
 
 
-def _pages(tools: tuple[Tool, ...], starts: list[int]) -> Iterator[tuple[str | None, Page]]:
+def _pages(tools: tuple[Offered, ...], starts: list[int]) -> Iterator[tuple[str | None, Page]]:
     cursors = [None, *_cursors(tools, starts[1:]), None]
     for number, (start, end) in enumerate(pairwise([*starts, len(tools)])):
         yield cursors[number], (tools[start:end], cursors[number + 1])
 
 
-def _cursors(tools: tuple[Tool, ...], starts: list[int]) -> Iterator[str]:
+def _cursors(tools: tuple[Offered, ...], starts: list[int]) -> Iterator[str]:
     """A digest of the list and of the place in it: with other names, or in another order, no old cursor holds."""
     names = "\n".join(tool.name for tool in tools)
     for start in starts:

@@ -4,6 +4,7 @@ RuntimeFailure
 ├── ArgumentError    the arguments of a call do not fit its tool: what, where, and what was wanted
 ├── RequestError     a request cannot be built: no base URL, a header value with a line break, …
 ├── UpstreamError    the API behind the bridge did not answer: refused, timed out, broke off
+├── SearchUnavailable tools cannot be searched: this Python's SQLite is without FTS5
 ├── UnknownToolError a call names a tool that is not in the catalog
 └── CursorError      a list is asked for with a cursor that the catalog never gave out
 """
@@ -23,6 +24,10 @@ class RequestError(RuntimeFailure):
 
 class UpstreamError(RuntimeFailure):
     """The upstream did not answer a request; the text says how (no secrets, no stack)."""
+
+
+class SearchUnavailable(RuntimeFailure):
+    """Tools cannot be searched: this Python's SQLite was built without FTS5."""
 
 
 class UnknownToolError(RuntimeFailure):

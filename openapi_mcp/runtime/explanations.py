@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from . import jsontext, validation
-from .models import Tool
+from .types import ToolDescription
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -30,7 +30,7 @@ _TYPES: Final = {
 }
 
 
-def explain(tool: Tool, errors: "Sequence[ValidationError]") -> str:
+def explain(tool: ToolDescription, errors: "Sequence[ValidationError]") -> str:
     """All of it: one sentence, or a short list of them."""
     sentences = list(dict.fromkeys(sentence for error in errors for sentence in _sentences(error)))
     if len(sentences) == 1:

@@ -26,6 +26,9 @@ class Listener:
     async def note(self, level: LogLevel, message: str, **facts: Any) -> None:
         """Something happened that the client may want to hear of; the facts are JSON values."""
 
+    def calling(self, tool: str) -> None:
+        """A call of this tool begins, and what is heard from now on is about it."""
+
     async def asked(self, request: httpx.Request) -> None:
         """A request is about to be sent: the first, or after a redirect or a failure the next."""
 

@@ -25,6 +25,7 @@ class Narrator(Listener):
     def __init__(self, call: ToolCall, notify: Notify, *, max_binary_bytes: int = 0) -> None:
         self.told = False
         self._call = call
+        self._tool = call.name
         self._notify = notify
         self._max_binary_bytes = max_binary_bytes
         self._progress = None if call.progress_token is None else Progress(call, self._say)
@@ -35,9 +36,13 @@ class Narrator(Listener):
         """As of Listener."""
         return self._call.log(level, None) is not None
 
+    def calling(self, tool: str) -> None:
+        """As of Listener."""
+        self._tool = tool
+
     async def note(self, level: LogLevel, message: str, **facts: Any) -> None:
         """As of Listener."""
-        notification = self._call.log(level, {"message": message, "tool": self._call.name, **facts})
+        notification = self._call.log(level, {"message": message, "tool": self._tool, **facts})
         if notification is not None:
             await self._say(jsonrpc.encode(notification))
 

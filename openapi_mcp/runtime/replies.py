@@ -16,6 +16,9 @@ from .protocol import jsonrpc
 
 EVENT_STREAM: Final = "text/event-stream"
 
+_GONE: Final = (OSError, RuntimeError)
+"""By what ASGI says that the client left; and uvloop, that the connection was closed for what else came on it."""
+
 _HEADERS: Final = (
     (b"content-type", EVENT_STREAM.encode()),
     (b"cache-control", b"no-cache"),
@@ -75,7 +78,7 @@ class Reply:
                 await self._write(_event(bytes(response.body)), more=False)
             else:
                 response.raw_headers.extend(self.headers)
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(*_GONE):
                     await response(self._scope, self._receive, self._send)
 
     async def end(self) -> None:
@@ -94,7 +97,7 @@ class Reply:
         await self._emit({"type": "http.response.body", "body": data, "more_body": more})
 
     async def _emit(self, message: Message) -> None:
-        with contextlib.suppress(OSError):  # so ASGI may say that the client left; the endpoint knows if that matters
+        with contextlib.suppress(*_GONE):  # the endpoint knows if that matters
             await self._send(message)
 
 

@@ -10,11 +10,10 @@ from typing import Any, Final
 
 from . import protocol
 from .calls import Calls, Limiter, Observer
-from .catalog import Catalog
+from .catalog import Catalog, Offered
 from .errors import CursorError, UnknownToolError
 from .functions import NO_FUNCTIONS, Functions
 from .listener import SILENT
-from .models import Tool
 from .narrator import Narrator
 from .progress import Notify
 from .protocol import ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
@@ -134,7 +133,7 @@ class Server:
         return None if step.reply is None else _encode(step.reply)
 
     async def _reply(
-        self, call: ToolCall, tool: Tool, notify: Notify | None, caller: str, most: int | None
+        self, call: ToolCall, tool: Offered, notify: Notify | None, caller: str, most: int | None
     ) -> JsonObject:
         kept = 0 if most is None else self._max_binary_bytes
         listener = SILENT if notify is None else Narrator(call, notify, max_binary_bytes=kept)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openapi_mcp.runtime.catalog import Catalog
+from openapi_mcp.runtime.catalog import Catalog, Offered
 from openapi_mcp.runtime.errors import CursorError
 from openapi_mcp.runtime.models import Tool
 from openapi_mcp.runtime.protocol import HANDSHAKE
@@ -18,7 +18,7 @@ def tools(count: int) -> list[Tool]:
     return [replace(GET_PET, name=f"tool-{number}") for number in range(count)]
 
 
-def walk(catalog: Catalog) -> list[Tool]:
+def walk(catalog: Catalog) -> list[Offered]:
     """All tools, page by page."""
     page, cursor = catalog.page()
     seen = list(page)
@@ -32,6 +32,14 @@ def walk(catalog: Catalog) -> list[Tool]:
 def test_a_tool_is_found_by_its_name() -> None:
     assert Catalog(TOOLS).get("listPets") is LIST_PETS
     assert Catalog(TOOLS).get("listpets") is None
+
+
+def test_hidden_tools_are_found_and_not_listed() -> None:
+    meant = replace(GET_PET, description="The listed one.")
+    catalog = Catalog([meant], hidden=TOOLS)
+    assert catalog.page() == ((meant,), None)
+    assert catalog.get("listPets") is LIST_PETS
+    assert catalog.get("getPet") is meant
 
 
 def test_all_tools_are_on_one_page_unless_told_otherwise() -> None:

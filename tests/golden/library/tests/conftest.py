@@ -52,7 +52,7 @@ def mock_api() -> Iterator[MockApi]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
         listening.daemon_threads = True
-        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
         mock.base_url = f"http://127.0.0.1:{listening.server_address[1]}"
         yield mock
         listening.shutdown()

@@ -1,0 +1,109 @@
+"""A document of the size of Microsoft Graph's, made by rule: some 11,000 operations and 20 MB, the same at every run.
+
+Resources of everyday names, nested two deep, each with the usual five operations, descriptions and schemas. It is as
+large and as repetitive as such documents are, and says nothing that anybody could have tuned to.
+"""
+
+import json
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, Final
+
+ROOTS: Final = """
+user group device site drive team chat application calendar contact message folder event list subscription report
+directory domain invitation organization policy printer room schedule shift task workbook agreement audit case
+"""
+PARTS: Final = """
+member owner attachment extension permission version comment reply setting property category rule session activity
+photo license channel tab installation column item content notebook section page plan bucket detail assignment request
+review instance decision definition status operation job connection location label record note alert
+"""
+KINDS: Final = "active archived default delegated external pending recent shared"
+
+_Json = dict[str, Any]
+_FIELDS: Final = 22
+"""Properties of a schema: with their descriptions they make the 20 MB."""
+
+
+def document(operations: int = 11_000) -> _Json:
+    """The document, with at least so many operations."""
+    paths: dict[str, _Json] = {}
+    schemas: dict[str, _Json] = {}
+    made = 0
+    for root, kind, part in _resources():
+        if made >= operations:
+            break
+        name = f"{kind}{part.title()}Of{root.title()}"
+        schemas[name] = _schema(name, root)
+        collection = f"/{root}s/{{{root}_id}}/{kind}{part.title()}s"
+        paths[collection] = _collection(name, root, kind, part)
+        paths[f"{collection}/{{{part}_id}}"] = _single(name, root, kind, part)
+        made += 5
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": "A large API", "version": "1"},
+        "servers": [{"url": "https://api.example.com/v1"}],
+        "paths": paths,
+        "components": {"schemas": schemas},
+    }
+
+
+def _resources() -> Iterator[tuple[str, str, str]]:
+    yield from ((root, kind, part) for kind, root, part in product(KINDS.split(), ROOTS.split(), PARTS.split()))
+
+
+def _schema(name: str, root: str) -> _Json:
+    properties: _Json = {"id": {"type": "string", "description": f"Read-only. The key of the {name}."}}
+    words = PARTS.split()
+    for number in range(_FIELDS):
+        word = words[(number * 7 + len(name)) % len(words)]
+        properties[f"{word}{'Name' if number % 2 else 'Count'}"] = {
+            "type": "string" if number % 2 else "integer",
+            "description": f"What the {word} of this {root} is called, or how many there are; supports $filter.",
+        }
+    return {"type": "object", "title": name, "properties": properties}
+
+
+def _operation(verb: str, name: str, sentence: str, **more: Any) -> _Json:
+    summary = f"{verb.title()} {name}"
+    description = f"{sentence} This API is available in the national deployments. " + "One needs leave to do so. " * 8
+    return {"operationId": f"{verb}{name}", "summary": summary, "description": description, **more}
+
+
+def _parameter(name: str, place: str = "path") -> _Json:
+    return {"name": name, "in": place, "required": place == "path", "schema": {"type": "string"}}
+
+
+def _answer(schema: _Json) -> _Json:
+    return {"responses": {"200": {"description": "Success", "content": {"application/json": {"schema": schema}}}}}
+
+
+def _body(ref: _Json) -> _Json:
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": ref}}}}
+
+
+def _collection(name: str, root: str, kind: str, part: str) -> _Json:
+    ref = {"$ref": f"#/components/schemas/{name}"}
+    page = {"type": "object", "properties": {"value": {"type": "array", "items": ref}}}
+    options = [_parameter(each, "query") for each in ("search", "filter", "orderby", "select", "top")]
+    return {
+        "parameters": [_parameter(f"{root}_id")],
+        "get": _operation("list", name, f"The {kind} {part}s of a {root}.", parameters=options, **_answer(page)),
+        "post": _operation("create", name, f"Add a {kind} {part} to a {root}.", **_body(ref), **_answer(ref)),
+    }
+
+
+def _single(name: str, root: str, kind: str, part: str) -> _Json:
+    ref = {"$ref": f"#/components/schemas/{name}"}
+    return {
+        "parameters": [_parameter(f"{root}_id"), _parameter(f"{part}_id")],
+        "get": _operation("get", name, f"One {kind} {part} of a {root}.", **_answer(ref)),
+        "patch": _operation("update", name, f"Change a {kind} {part} of a {root}.", **_body(ref), **_answer(ref)),
+        "delete": _operation(
+            "delete", name, f"Remove a {kind} {part} from a {root}.", responses={"204": {"description": "Done"}}
+        ),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(document()))

@@ -1,0 +1,11 @@
+"""`Mode`: what `serve` lists. Alone in its file, so that the command line knows it without loading anything else."""
+
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """Every tool; the tools of the search; or whichever suits their number."""
+
+    ALL = "all"
+    SEARCH = "search"
+    AUTO = "auto"

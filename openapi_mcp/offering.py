@@ -1,0 +1,73 @@
+"""How the tools are offered: all of them in the list, or by a search where the list would be more than clients bear."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .budget import tokens
+from .errors import UsageError
+from .mode import Mode
+from .naming import nearest
+from .runtime import search
+from .runtime.catalog import Catalog
+from .runtime.models import Tool
+from .runtime.search_tools import NAMES, search_catalog
+
+MOST_TOOLS: Final = 128
+"""VS Code and OpenAI's API take no more tools; other clients take fewer still, and drop the rest in silence."""
+
+MOST_TOKENS: Final = 40_000
+"""A fifth of a context window of 200,000 tokens, before anything is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offering:
+    """Whether tools are offered by a search, and why, for whoever runs the server; empty where that needs no saying."""
+
+    searches: bool
+    why: str = ""
+
+
+def offering(mode: Mode, tools: Sequence[Tool]) -> Offering:
+    """How tools are offered in a mode."""
+    if mode is not Mode.AUTO:
+        return Offering(True, "as asked") if mode is Mode.SEARCH else Offering(False)
+    why = _too_much(tools)
+    if why and not search.is_available():
+        return Offering(False, f"{why}; but this Python's SQLite was built without FTS5, so there is no search")
+    return Offering(bool(why), why)
+
+
+def _too_much(tools: Sequence[Tool]) -> str:
+    if len(tools) > MOST_TOOLS:
+        return f"more than {MOST_TOOLS} tools are more than many clients take"
+    cost = sum(map(tokens, tools))
+    return f"the list would cost {cost:,} tokens, more than {MOST_TOKENS:,}" if cost > MOST_TOKENS else ""
+
+
+def catalog(
+    tools: Sequence[Tool],
+    mode: Mode,
+    pinned: Sequence[str] = (),
+    *,
+    page_size: int | None = None,
+    sizes: Mapping[str, int] = {},
+) -> Catalog:
+    """The tools as they are offered; `pinned` ones are listed in search mode as well; `sizes` are those of Catalog.
+
+    Raises UsageError for a pin that is no tool, or has the name of a search tool, and where SQLite cannot search.
+    """
+    names = {tool.name for tool in tools}
+    for name in pinned:
+        if name not in names:
+            hint = nearest(name, names) or "`openapi-mcp inspect` names the tools"
+            raise UsageError(f"there is no tool {name}", where="--pin", hint=hint)
+    if not offering(mode, tools).searches:
+        return Catalog(tools, page_size=page_size, sizes=sizes)
+    if taken := NAMES.intersection(pinned):
+        message = f"{min(taken)} is also the name of a tool of the search"
+        raise UsageError(message, where="--pin", hint="give it another name with x-mcp")
+    if not search.is_available():
+        hint = "use --mode all, or another build of Python"
+        raise UsageError("this Python's SQLite was built without FTS5", where="--mode search", hint=hint)
+    return search_catalog(tools, pinned=pinned, page_size=page_size)

@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format corpus conformance prism retrieval clean
+.PHONY: help demo test check format corpus conformance prism retrieval fuzz clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ prism: $(READY) ## Put requests for real documents before a referee, Stoplight P
 
 retrieval: $(READY) ## Measure how well and how fast search mode finds tools
 	@$(BIN)/python -m benchmarks.retrieval
+
+fuzz: $(READY) ## Put bad peers before the server for long (CASES=10000)
+	@FUZZ=$(or $(CASES),10000) $(BIN)/python -m pytest tests/test_fuzz_stdio.py tests/test_fuzz_http.py --timeout 0 --durations 4
 
 check: $(READY) ## Lint, check the format, check the types
 	@$(BIN)/ruff check .

@@ -107,7 +107,7 @@ def in_turns(starts: Mapping[str, Callable[[], Start]], runs: int) -> Mapping[st
         for name, start in starts.items():
             try:
                 measured = start()
-            except (EOFError, KeyError, ValueError) as error:
+            except (OSError, EOFError, KeyError, ValueError) as error:
                 print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
                 continue
             if number:

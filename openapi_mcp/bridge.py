@@ -98,7 +98,7 @@ class Bridge:
     @property
     def offering(self) -> offering.Offering:
         """Whether the tools are listed or searched, and why."""
-        return offering.offering(self.config.mode, self.tools)
+        return offering.offering(self.config.mode, self.tools, self.sizes)
 
     def tool(self, name: str) -> Tool:
         """The tool of that name. Raises UnknownTool, which suggests the nearest."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from .economy import BUDGET, Economy
+from .economy import Economy
 from .errors import UsageError
 from .mode import Mode
+from .offering import MOST_TOOLS
 from .rate_limits import rate_limit
 from .runtime.errors import RequestError
 from .runtime.models import SecurityScheme
@@ -52,7 +53,7 @@ class Config:
     watch: bool = False
     watch_interval: float = 1.0
     no_cache: bool = False
-    budget: int = BUDGET
+    budget: int | None = None
     compact: bool = False
     max_tools: int | None = None
 
@@ -93,8 +94,15 @@ class Config:
             allow_remote_refs=self.allow_remote_refs,
             selection=self.selection,
             servers=self.servers,
-            economy=Economy(budget=self.budget, compact=self.compact, max_tools=self.max_tools),
+            economy=self._economy(),
         )
+
+    def _economy(self) -> Economy:
+        """A budget that was asked for holds for all tools, the usual one for those that a client is shown at once."""
+        if self.budget is not None:
+            return Economy(budget=self.budget, compact=self.compact, max_tools=self.max_tools)
+        most_listed = {Mode.ALL: None, Mode.SEARCH: 0, Mode.AUTO: MOST_TOOLS}[self.mode]
+        return Economy(compact=self.compact, max_tools=self.max_tools, most_listed=most_listed)
 
     def request_options(self, schemes: Iterable[SecurityScheme], environment: Mapping[str, str]) -> RequestOptions:
         """How requests are made: a scheme's credential is the one given outright, else its environment variable's."""

@@ -54,18 +54,20 @@ class Economy:
     """What a user asked for.
 
     `budget` is in tokens, as BUDGET is; None cuts nothing. `compact` is the least of everything. Of more than
-    `max_tools` the first stay, and what is deprecated gives way before what is not.
+    `max_tools` the first stay, and what is deprecated gives way before what is not. Where more than `most_listed` are
+    not listed but searched, each says everything.
     """
 
     budget: int | None = BUDGET
     compact: bool = False
     max_tools: int | None = None
+    most_listed: int | None = None
 
     def room(self, tools: int) -> Room:
         """What each of so many tools may say."""
         if self.compact:
             return COMPACT
-        if self.budget is None:
+        if self.budget is None or (self.most_listed is not None and tools > self.most_listed):
             return WHOLE
         share = self.budget * BYTES_PER_TOKEN // max(tools, 1)
         step = 1 << share.bit_length() - 1 if share else 0

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .budget import tokens
+from .budget import of_bytes, tokens
 from .errors import UsageError
 from .mode import Mode
 from .naming import nearest
@@ -28,20 +28,20 @@ class Offering:
     why: str = ""
 
 
-def offering(mode: Mode, tools: Sequence[Tool]) -> Offering:
-    """How tools are offered in a mode."""
+def offering(mode: Mode, tools: Sequence[Tool], sizes: Mapping[str, int] = {}) -> Offering:
+    """How tools are offered in a mode; `sizes` are those of Catalog."""
     if mode is not Mode.AUTO:
         return Offering(True, "as asked") if mode is Mode.SEARCH else Offering(False)
-    why = _too_much(tools)
+    why = _too_much(tools, sizes)
     if why and not search.is_available():
         return Offering(False, f"{why}; but this Python's SQLite was built without FTS5, so there is no search")
     return Offering(bool(why), why)
 
 
-def _too_much(tools: Sequence[Tool]) -> str:
+def _too_much(tools: Sequence[Tool], sizes: Mapping[str, int]) -> str:
     if len(tools) > MOST_TOOLS:
         return f"more than {MOST_TOOLS} tools are more than many clients take"
-    cost = sum(map(tokens, tools))
+    cost = sum(of_bytes(sizes[tool.name]) if tool.name in sizes else tokens(tool) for tool in tools)
     return f"the list would cost {cost:,} tokens, more than {MOST_TOKENS:,}" if cost > MOST_TOKENS else ""
 
 
@@ -62,7 +62,7 @@ def catalog(
         if name not in names:
             hint = nearest(name, names) or "`openapi-mcp inspect` names the tools"
             raise UsageError(f"there is no tool {name}", where="--pin", hint=hint)
-    if not offering(mode, tools).searches:
+    if not offering(mode, tools, sizes).searches:
         return Catalog(tools, page_size=page_size, sizes=sizes)
     if taken := NAMES.intersection(pinned):
         message = f"{min(taken)} is also the name of a tool of the search"

@@ -6,7 +6,10 @@ from dataclasses import replace
 from . import budget
 from .bridge import Bridge
 from .economy import Economy
+from .mode import Mode
 from .runtime.hints import READ_ONLY_METHODS
+from .runtime.search import is_available
+from .runtime.search_tools import search_catalog
 
 
 def with_options(bridge: Bridge) -> Iterator[tuple[str, int]]:
@@ -17,6 +20,11 @@ def with_options(bridge: Bridge) -> Iterator[tuple[str, int]]:
         yield "--read-only", budget.total(size for tool, size in sizes if tool.method in READ_ONLY_METHODS)
     if not config.compact:
         yield "--compact", _tokens(bridge, Economy(compact=True, max_tools=config.max_tools))
+    if bridge.offering.searches:
+        yield "--mode all", _tokens(bridge, replace(config, mode=Mode.ALL).wanted.economy)
+    elif is_available():
+        searched = search_catalog(bridge.tools).tools
+        yield "--mode search", budget.total(map(budget.size, searched))
     if not bridge.compiled.room.is_whole:
         yield "nothing shortened", _tokens(bridge, Economy(budget=None, max_tools=config.max_tools))
 

@@ -17,6 +17,17 @@ from .schema_parts import flagged
 DEEPEST: Final = 32
 """Unions in unions that are read; of what is deeper nothing is known."""
 
+_TYPE_NAMES: Final[Mapping[type, str]] = {
+    str: "string",
+    bool: "boolean",
+    int: "number",  # a value that is listed as 1 may be sent as 1.0
+    float: "number",
+    type(None): "null",
+    list: "array",
+    dict: "object",
+}
+"""JSON Schema's names of what a document's values are."""
+
 _DESCRIPTION: Final = 100
 """Characters of a description: one sentence that is to the point, or none."""
 
@@ -114,7 +125,11 @@ def _listed(node: Mapping[str, Any], keyword: str, pointer: str) -> Places:
 
 
 def _types(node: Mapping[str, Any]) -> frozenset[str] | None:
+    """The types that a schema names, or else those of the values that it lists."""
     names = ["string"] if node.get("type") == "file" else keywords.types(node.get("type"))
+    values = node.get("enum", [node["const"]] if "const" in node else [])
+    if not names and isinstance(values, list):
+        names = [_TYPE_NAMES[type(value)] for value in values if type(value) in _TYPE_NAMES]
     return frozenset(names) or None
 
 

@@ -11,6 +11,7 @@ from openapi_mcp import budget
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.economy import COMPACT, WHOLE, Economy
+from openapi_mcp.mode import Mode
 from openapi_mcp.runtime.types import Schema
 from openapi_mcp.savings import with_options
 from openapi_mcp.tools import build
@@ -92,6 +93,21 @@ def test_more_tools_never_have_more_room(tools: int, tokens: int) -> None:
     assert COMPACT.argument < less.argument <= WHOLE.argument
 
 
+@pytest.mark.parametrize(
+    ("options", "whole"),
+    [
+        ({"mode": Mode.ALL}, False),
+        ({"mode": Mode.SEARCH}, True),
+        ({"mode": Mode.AUTO}, True),
+        ({"mode": Mode.AUTO, "budget": 1000}, False),
+        ({"mode": Mode.SEARCH, "compact": True}, False),
+    ],
+    ids=repr,
+)
+def test_tools_that_are_searched_say_everything_unless_asked_otherwise(options: dict[str, Any], whole: bool) -> None:
+    assert Config(source="-", **options).wanted.economy.room(MANY).is_whole is whole
+
+
 def test_the_first_tools_stay_and_deprecated_ones_go() -> None:
     whole = document(paths(30))
     kept = build(whole, economy=Economy(max_tools=20))
@@ -109,7 +125,7 @@ def test_names_do_not_depend_on_how_many_stay() -> None:
 def test_what_options_would_make_of_the_list_is_what_they_make_of_it() -> None:
     source = str(ROOT / "specs" / "petstore.yaml")
     promised = dict(with_options(Bridge.open(Config(source=source))))
-    assert promised.keys() == {"--read-only", "--compact"}
+    assert promised.keys() == {"--read-only", "--compact", "--mode search"}
     assert promised["--compact"] == budget.total(Bridge.open(Config(source=source, compact=True)).compiled.sizes)
     shortened = Bridge.open(Config(source=source, budget=0))
     assert dict(with_options(shortened))["nothing shortened"] == budget.total(

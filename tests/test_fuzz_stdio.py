@@ -58,7 +58,7 @@ def heard(lines: Sequence[bytes], max_line: int) -> tuple[list[Wanted], bool]:
     for line in lines:
         if len(line) > max_line:
             wanted.append(Answer(codes=(INVALID,)))
-        elif stripped := line.strip():  # also of white space that JSON has not: what is lost with it says nothing
+        elif stripped := line.strip(b" \t\r"):
             try:
                 message = read(stripped)
             except (ValueError, RecursionError):

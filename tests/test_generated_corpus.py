@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -26,6 +26,7 @@ from tests.generating import bridge, imported, write
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 CORPUS = SHARED / "corpus"
+SOME = 24
 TORTURE = sorted(path for path in (SHARED / "torture").glob("*.*") if path.name != "expected.json")
 
 
@@ -102,9 +103,17 @@ def test_the_law_for_hard_documents(document: Path, tmp_path: Path) -> None:
     judge(bridge(document), tmp_path, full=True)
 
 
+def parameters() -> list[Any]:
+    """The documents; all but one of SOME take long, and are judged where the corpus is asked for (`make corpus`)."""
+    return [
+        pytest.param(path, id=path.relative_to(CORPUS).as_posix(), marks=[pytest.mark.long] if number % SOME else [])
+        for number, path in enumerate(documents())
+    ]
+
+
 @pytest.mark.corpus
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("document", documents(), ids=lambda path: str(PurePosixPath(*path.relative_to(CORPUS).parts)))
+@pytest.mark.parametrize("document", parameters())
 def test_the_law_for_real_documents(document: Path, tmp_path: Path) -> None:
     try:
         live = bridge(document)

@@ -42,6 +42,10 @@ def output_of(schema: Any, **root: Any) -> Json | None:
             {"type": "object", "properties": {"a": {"type": ["string", "null"]}}},
         ),
         (
+            {"properties": {"a": {"enum": ["x", 1, None]}, "b": {"const": True}}},
+            {"type": "object", "properties": {"a": {"type": ["string", "number", "null"]}, "b": {"type": "boolean"}}},
+        ),
+        (
             {"properties": {"a": True, "b": False, "c": {}}},
             {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}},
         ),

@@ -69,7 +69,7 @@ def split_lines(read: Read, max_bytes: int) -> Iterator[bytes | None]:
 def _line(parts: list[bytes], size: int, max_bytes: int) -> Iterator[bytes | None]:
     if size > max_bytes:
         yield None
-    elif line := b"".join(parts).strip():
+    elif line := b"".join(parts).strip(b" \t\r"):  # what JSON takes for white space
         yield line
 
 

@@ -1,0 +1,28 @@
+"""The benchmark of cold starts measures what it says: the whole list, of every server that can give one."""
+
+import sys
+
+import pytest
+
+from benchmarks.cold_start import DOCUMENTS, measure, row, started
+
+BROKEN = [sys.executable, "-c", "raise SystemExit"]
+
+
+def test_a_start_ends_with_the_whole_list() -> None:
+    measured = measure(DOCUMENTS["petstore"], 1, fastmcp=None)
+    assert measured.keys() == {"openapi-mcp", "openapi-mcp, cached"}
+    for start in measured.values():
+        assert start is not None
+        assert start.tools == 9
+        assert 1_000 < start.size < 100_000
+        assert start.memory > 1 << 20 or not sys.platform.startswith("linux")
+        assert 0 < start.again < start.seconds
+
+
+def test_a_server_that_ends_at_once_cannot() -> None:
+    measured = measure(DOCUMENTS["petstore"], 1, fastmcp=sys.executable)
+    assert measured["FastMCP"] is None or measured["FastMCP"].tools == 9
+    assert "cannot" in row("petstore", "other", None, measured["openapi-mcp"])
+    with pytest.raises((EOFError, BrokenPipeError)):
+        started(BROKEN, {})

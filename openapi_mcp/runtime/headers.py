@@ -14,6 +14,7 @@ from .errors import ArgumentError, RequestError
 from .models import Argument
 
 Fields = list[tuple[str, str]]
+Lines = list[tuple[bytes, bytes]]
 Given = Iterable[tuple[Argument, Any]]
 
 FRAMING: Final = frozenset(
@@ -41,7 +42,7 @@ def build(
     credentials: auth.Credentials,
     configured: Iterable[tuple[str, str]],
     content_type: str | None,
-) -> list[tuple[bytes, bytes]]:
+) -> Lines:
     """All fields but Host and Content-Length, in UTF-8. Raises ArgumentError and RequestError."""
     fields = [("Accept", accept), *COMPUTED]
     fields = replaced(fields, [_argument(argument, value) for argument, value in given])

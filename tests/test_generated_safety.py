@@ -133,7 +133,9 @@ def bridge_of(root: dict[str, Any]) -> Bridge:
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "openapi.json"
         document.write_text(json.dumps(root))
-        return bridge(document)
+        live = bridge(document)
+        assert live.document.root  # read while it is there
+        return live
 
 
 def judge(live: Bridge) -> None:

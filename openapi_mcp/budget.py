@@ -1,26 +1,18 @@
 """What a tool costs a model that is told about it: an estimate, with one stated method, wherever tokens are shown."""
 
-import json
 import math
 from collections.abc import Iterable
-from typing import Final
 
 from .economy import BYTES_PER_TOKEN
-from .runtime.protocol import STATELESS
+from .runtime.catalog import size
 from .runtime.types import ToolDescription
 
-_NEWEST: Final = list(STATELESS.values())[-1]
+__all__ = ["of_bytes", "size", "tokens", "total"]
 
 
 def tokens(tool: ToolDescription) -> int:
     """Tokens of the tool's entry in the newest tools/list: bytes of its compact JSON divided by four, rounded up."""
     return of_bytes(size(tool))
-
-
-def size(tool: ToolDescription) -> int:
-    """Bytes of the tool's entry in the newest tools/list."""
-    entry = json.dumps(_NEWEST.tool(tool), ensure_ascii=False, separators=(",", ":"))
-    return len(entry) if entry.isascii() else len(entry.encode(errors="replace"))
 
 
 def of_bytes(count: int) -> int:

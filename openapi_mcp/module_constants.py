@@ -4,6 +4,7 @@ What is short and used once stays where it is used. A constant is named by what 
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -20,6 +21,9 @@ READABLE: Final = 400
 
 READABLE_DEFINITIONS: Final = 2000
 """Bytes of a module's definitions together."""
+
+_LONG_NAME: Final = re.compile(r'[^"\\]{80}":')
+"""A property whose name no line holds."""
 
 LONGEST_KEY: Final = 64
 """Characters of a schema's name in the JSON."""
@@ -49,7 +53,7 @@ class Constants:
         schema = tool.output_schema or {}
         text = _written(schema)
         if text not in self._known:
-            if len(text) <= READABLE:
+            if _is_readable(schema):
                 name = self._names[text]
                 head = f"{name}: Schema = "
                 self.declared.append(Source(head + literal(schema, before=len(head))))
@@ -61,7 +65,7 @@ class Constants:
     def keep(self, name: str, schema: Schema) -> Source | Group:
         """The expression for a schema of an input: itself, or where it is found in the JSON."""
         text = _written(schema)
-        if len(text) <= READABLE:
+        if _is_readable(schema):
             tree = node(schema)
             return tree if isinstance(tree, Group) else Source(tree)
         if text not in self._known:
@@ -83,7 +87,7 @@ class Constants:
 
     def definitions(self, definitions: Mapping[str, Schema]) -> Source:
         """The expression for the definitions of the module."""
-        if len(_written(definitions)) <= READABLE_DEFINITIONS:
+        if _is_readable(definitions, READABLE_DEFINITIONS):
             head = "DEFINITIONS: dict[str, Schema] = "
             self.declared.append(Source(head + literal(dict(definitions), before=len(head))))
             return Source("DEFINITIONS")
@@ -119,6 +123,11 @@ def _common_inputs(tools: Sequence[Tool]) -> dict[str, tuple[str, ...]]:
 def _key(item: Input) -> str:
     """What an input says, as text; the same for inputs that are alike."""
     return f"{item.argument}\n{_written(item.schema)}"
+
+
+def _is_readable(schema: Any, most: int = READABLE) -> bool:
+    """Whether a schema is read in code: it is short, and so are the names in it."""
+    return len(_written(schema)) <= most and not _LONG_NAME.search(_written(schema))
 
 
 def _written(schema: Any) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import httpx
@@ -22,17 +22,25 @@ _PATH_SAFE: Final = "/:@!$&'()*+,;="
 _QUERY_SAFE: Final = _PATH_SAFE + "?"
 
 
+# A path or query that httpx would leave as it is: nothing to escape, and no segment that begins with a dot.
+_WRITTEN: Final = re.compile(r"(?:[A-Za-z0-9_~:@!$&()*+,;=.-]++|/(?!\.)|%[0-9A-Fa-f]{2})*+")
+_SHORT: Final = 8192  # httpx has a limit of eight times that
+
 _KEPT: Final = 4096
 """Enough for the paths of a large document: texts of documents and configuration, never of calls, are kept parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base URL: scheme, user, host and port as they stand before a path; its path and its query."""
+    """A base URL: scheme, user, host and port as they stand before a path; its path and its query.
+
+    `parts` is what httpx keeps of a URL it has read, where it keeps that as it did when this was written.
+    """
 
     origin: str = field(repr=False)
     path: str
     query: str
+    parts: Any = field(repr=False)
 
 
 @lru_cache(_KEPT)
@@ -51,7 +59,7 @@ def base(url: str | None) -> Base:
     user = parsed.userinfo.decode("ascii")
     path, _, query = parsed.raw_path.decode("ascii").partition("?")
     origin = f"{parsed.scheme}://{user + '@' if user else ''}{parsed.netloc.decode('ascii')}"
-    return Base(origin, path.rstrip("/"), query)
+    return Base(origin, path.rstrip("/"), query, getattr(parsed, "_uri_reference", None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +79,10 @@ def build(base_url: Base, template: str, values: Mapping[str, Filling], query: s
     filled = "/".join(_segment(segment, values) for segment in path)
     separator = "" if filled.startswith("/") or not filled else "/"
     asked = "&".join(part for part in (base_url.query, _filled(fixed, values, _QUERY_SAFE), query) if part)
-    target = base_url.path + separator + filled
-    return _url(base_url.origin, (target or "/") + (f"?{asked}" if asked else ""))
+    target = base_url.path + separator + filled or "/"
+    if base_url.parts and len(target + asked) < _SHORT and _WRITTEN.fullmatch(target) and _WRITTEN.fullmatch(asked):
+        return _Written(base_url.parts._replace(path=target, query=asked or None, fragment=None))
+    return _url(base_url.origin, target + (f"?{asked}" if asked else ""))
 
 
 @lru_cache(_KEPT)
@@ -80,6 +90,13 @@ def _split(template: str) -> tuple[tuple[str, ...], str]:
     """The segments of a template's path, and its query."""
     path, _, query = template.partition("#")[0].partition("?")
     return tuple(path.split("/")), query
+
+
+class _Written(httpx.URL):
+    """A URL of which nothing is left to be read or escaped; httpx would do both for longer than all else takes here."""
+
+    def __init__(self, parts: Any) -> None:
+        self._uri_reference = parts
 
 
 def _url(origin: str, target: str) -> httpx.URL:

@@ -7,6 +7,7 @@ Security Scheme Objects, RFC 9110 §11, RFC 7617, RFC 6750.
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from .errors import RequestError
 from .models import SecurityScheme, Tool
@@ -19,6 +20,9 @@ class Credentials:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     cookies: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+_NONE: Final = Credentials()
 
 
 def choose(
@@ -38,6 +42,8 @@ def choose(
 
 def apply(tool: Tool, credentials: Mapping[str, str], *, client_certificate: bool = False) -> Credentials:
     """What to add to a request of `tool`. Raises RequestError for a credential that cannot be sent."""
+    if not tool.security or not (credentials or client_certificate):
+        return _NONE
     found: dict[str, dict[str, str]] = {"header": {}, "query": {}, "cookie": {}}
     for scheme in choose(tool, credentials, client_certificate=client_certificate):
         if scheme.type != "mutualTLS":  # which is a matter of the connection

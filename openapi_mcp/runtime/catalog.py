@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 from .errors import CursorError
 from .models import Tool
 from .own_tools import OwnTool
+from .protocol import STATELESS
 from .types import ToolDescription
 
 Offered: TypeAlias = Tool | OwnTool
@@ -85,21 +86,24 @@ def _starts(tools: tuple[Offered, ...], page_size: int, max_page_bytes: int, siz
     start = held = 0
     yield start
     for index, tool in enumerate(tools):
-        size = (sizes.get(tool.name) or _size(tool)) + _AROUND
-        if index > start and (index - start >= page_size or held + size > max_page_bytes):
+        taken = (sizes.get(tool.name) or size(tool)) + _AROUND
+        if index > start and (index - start >= page_size or held + taken > max_page_bytes):
             start, held = index, 0
             yield start
-        held += size
+        held += taken
 
 
 _AROUND: Final = 512
 """Bytes for what stands around a tool's schemas and texts, which differs between revisions."""
 
 
-def _size(tool: Offered) -> int:
-    """About how many bytes a tool is in the list."""
-    schemas = json.dumps((tool.input_schema, tool.output_schema, tool.description), ensure_ascii=False)
-    return len(schemas.encode("utf-8", "surrogatepass"))
+_NEWEST: Final = list(STATELESS.values())[-1]
+
+
+def size(tool: ToolDescription) -> int:
+    """Bytes of the tool's entry in the newest tools/list."""
+    entry = json.dumps(_NEWEST.tool(tool), ensure_ascii=False, separators=(",", ":"))
+    return len(entry) if entry.isascii() else len(entry.encode(errors="replace"))
 
 
 def _pages(tools: tuple[Offered, ...], starts: list[int]) -> Iterator[tuple[str | None, Page]]:

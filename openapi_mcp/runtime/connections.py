@@ -11,6 +11,7 @@ import struct
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 from .door import MAX_HEADER_BYTES
+from .outgoing import Outgoing
 from .waiting import STOPPING
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Patient(_Base):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client that says nothing at first has begun all the same."""
-        super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn's is narrower
+        super().connection_made(Outgoing(transport, self.loop))  # type: ignore[arg-type]  # it is one in all that counts
         self._expect("head")
         self._head_bytes = 0
 

@@ -5,9 +5,8 @@ Specification: WHATWG Fetch, "CORS protocol". Credentials of a browser's own (co
 
 from typing import Final
 
-from starlette.responses import Response
-
 from .door import Headers
+from .replies import Content
 
 _METHODS: Final = "POST, GET, DELETE"
 _HEADERS: Final = frozenset({"accept", "authorization", "content-type", "last-event-id"})
@@ -21,12 +20,12 @@ def is_preflight(method: str, headers: Headers) -> bool:
     return method == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers
 
 
-def preflight(headers: Headers) -> Response:
+def preflight(headers: Headers) -> Content:
     """What a page may do: everything a client of MCP has to."""
     asked = [name.strip().lower() for name in headers.get("access-control-request-headers", "").split(",")]
     allowed = [name for name in asked if name in _HEADERS or _is_mcp(name)]
-    return Response(
-        status_code=204,
+    return Content(
+        204,
         headers={
             "Access-Control-Allow-Methods": _METHODS,
             "Access-Control-Allow-Headers": ", ".join(allowed),

@@ -20,6 +20,11 @@ _LEAST: Final = 2
 _LEAST_STRING: Final = 16
 _ELLIPSIS: Final = "…"
 
+# Times that a value may be longer than its text: `9e15` is written as `9000000000000000.0`, and any character in four
+# bytes at most. Arrays and objects, be they all within each other, that can be written whatever else is on the stack.
+_GROWTH: Final = 5
+_SHALLOW: Final = 100
+
 Path = tuple[str | int, ...]
 
 
@@ -78,6 +83,11 @@ class _Cutter:
 
     def _note(self, path: Path, what: str) -> None:
         self.notes.append(f"{_place(path)}{what}")
+
+
+def surely_fits(text: str, max_bytes: int) -> bool:
+    """Whether the value of a JSON text is in at most `max_bytes` of JSON, and can be written, without measuring it."""
+    return _GROWTH * len(text) <= max_bytes and text.count("{") + text.count("[") <= _SHALLOW
 
 
 def fit(value: Any, max_bytes: int) -> tuple[Any, list[str]]:

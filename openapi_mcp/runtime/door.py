@@ -7,6 +7,7 @@ import hashlib
 import hmac
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from . import media_types
@@ -86,7 +87,12 @@ def check_takes_events(headers: Headers) -> None:
 
 def accepts(headers: Headers, kind: str) -> bool:
     """Whether a media type is among those that a client takes, which are all where it says nothing."""
-    return any(media_types.covers(item, kind) for item in (headers.get("accept") or "*/*").split(","))
+    return _includes(headers.get("accept") or "*/*", kind)
+
+
+@lru_cache(64)  # clients say few different things; who says long ones fills four megabytes at most
+def _includes(accept: str, kind: str) -> bool:
+    return any(media_types.covers(item, kind) for item in accept.split(","))
 
 
 def joined(lines: Collection[tuple[bytes, bytes]]) -> Headers:

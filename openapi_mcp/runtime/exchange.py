@@ -53,10 +53,13 @@ class Exchange(httpx.AsyncByteStream):
         except BaseException:
             self._end()
             raise
+        stream: httpx.AsyncByteStream = self
         if reader.complete:
             self._end()
+            if reader.held <= _AT_ONCE:
+                stream = httpx.ByteStream(reader.take())  # can be read without awaiting
         said = {"http_version": b"HTTP/" + reader.version.encode(), "reason_phrase": reader.reason}
-        return httpx.Response(reader.status, headers=reader.headers, stream=self, extensions=said)
+        return httpx.Response(reader.status, headers=reader.headers, stream=stream, extensions=said)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """The body as it comes. Raises httpx.TransportError."""

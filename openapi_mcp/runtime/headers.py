@@ -14,6 +14,7 @@ from .errors import ArgumentError, RequestError
 from .models import Argument
 
 Fields = list[tuple[str, str]]
+Lines = list[tuple[bytes, bytes]]
 Given = Iterable[tuple[Argument, Any]]
 
 FRAMING: Final = frozenset(
@@ -41,15 +42,28 @@ def build(
     credentials: auth.Credentials,
     configured: Iterable[tuple[str, str]],
     content_type: str | None,
-) -> list[tuple[bytes, bytes]]:
+) -> Lines:
     """All fields but Host and Content-Length, in UTF-8. Raises ArgumentError and RequestError."""
+    by_argument = [_argument(argument, value) for argument, value in given]
+    secret = [*_cookie(cookies, credentials), *credentials.headers]
+    by_owner = [_configured(name, value) for name, value in configured]
+    if not (by_argument or secret or by_owner or content_type):
+        return list(_plain(accept))
     fields = [("Accept", accept), *COMPUTED]
-    fields = replaced(fields, [_argument(argument, value) for argument, value in given])
-    fields = replaced(fields, [*_cookie(cookies, credentials), *credentials.headers])
-    fields = replaced(fields, [_configured(name, value) for name, value in configured])
+    for source in (by_argument, secret, by_owner):
+        fields = replaced(fields, source)
     if content_type is not None:
         fields = replaced(fields, [("Content-Type", content_type)])
+    return _lines(fields)
+
+
+def _lines(fields: Fields) -> Lines:
     return [(_name(name), value.encode("utf-8")) for name, value in fields]
+
+
+@lru_cache(1024)  # of the documents' tools
+def _plain(accept: str) -> Lines:
+    return _lines([("Accept", accept), *COMPUTED])
 
 
 def replaced(fields: Fields, by: Fields) -> Fields:

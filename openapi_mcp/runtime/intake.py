@@ -4,12 +4,13 @@ A limit is checked before what it limits is begun, so that who is refused has co
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
 
 from .protocol import jsonrpc
 from .replies import Refused
@@ -34,27 +35,32 @@ class Intake:
     max_bytes: int
     seconds: float
 
-    async def read(self, request: Request) -> Any:
+    async def read(self, receive: Receive, headers: Mapping[str, str]) -> Any:
         """The JSON value that was sent. Raises Refused (413, 408, 400), and ClientDisconnect."""
-        announced = request.headers.get("content-length", "")
+        announced = headers.get("content-length", "")
         if announced.isdecimal() and int(announced) > self.max_bytes:
             raise self._too_long()
         try:
             async with asyncio.timeout(self.seconds):
-                return jsonrpc.decode(await self._body(request))
+                body = await self._body(receive)
+            return jsonrpc.decode(body)
         except TimeoutError:
             message = f"A message has to arrive within {self.seconds:g} seconds."
             raise Refused(408, message, headers={"Connection": "close"}) from None
         except jsonrpc.InvalidJson as problem:
             raise Refused(400, str(problem), code=jsonrpc.PARSE_ERROR) from None
 
-    async def _body(self, request: Request) -> bytes:
+    async def _body(self, receive: Receive) -> bytes:
         body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            body += message.get("body", b"")
             if len(body) > self.max_bytes:
                 raise self._too_long()
-        return bytes(body)
+            if not message.get("more_body", False):
+                return bytes(body)
 
     def _too_long(self) -> Refused:
         return Refused(413, f"A message has at most {self.max_bytes} bytes.")

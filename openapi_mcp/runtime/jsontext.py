@@ -5,15 +5,17 @@ What an upstream sends may break these rules; it is read all the same, and mende
 
 import json
 import math
-from typing import Any
+from typing import Any, Final
 
 from .errors import ArgumentError
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def write(value: Any) -> str:
     """Compact JSON text of `value`, characters as they are. Raises ArgumentError for NaN and infinities."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return _ENCODER.encode(value)
     except ValueError as error:
         raise ArgumentError("NaN and infinity are not JSON and cannot be sent.") from error
 
@@ -33,8 +35,9 @@ def read(text: str | bytes) -> Any:
     Raises ValueError (or RecursionError, where it is nested beyond reason) when it is not JSON.
     """
     if isinstance(text, str):
-        text = text.removeprefix("\ufeff")
-    value = json.loads(text, parse_constant=_nothing, parse_float=_finite)
+        value = _DECODER.decode(text.removeprefix("\ufeff"))
+    else:
+        value = json.loads(text, parse_constant=_nothing, parse_float=_finite)
     return _without_surrogates(value) if _may_hold_surrogates(text) else value
 
 
@@ -71,6 +74,9 @@ def _nothing(_: str) -> None:
 def _finite(text: str) -> float | None:
     value = float(text)
     return value if math.isfinite(value) else None
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_nothing, parse_float=_finite)
 
 
 def _refuse(text: str) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar, get_args
 
 from .protocol import LogLevel, Session, jsonrpc
@@ -42,6 +43,8 @@ class Ledger:
 
     def recall(self, session: Session) -> Session | None:
         """The session with its log level; None where it has ended."""
+        if not (self._ended or self._levels):
+            return session
         key = _key(session)
         return None if key in self._ended else replace(session, log_level=self._levels.get(key))
 
@@ -124,7 +127,12 @@ def _remember(kept: dict[bytes, _Value], key: bytes, value: _Value) -> None:
 
 
 def _key(session: Session) -> bytes:
-    return _digest((session.id or "").encode())
+    return _key_of(session.id or "")
+
+
+@lru_cache(REMEMBERED)
+def _key_of(session_id: str) -> bytes:
+    return _digest(session_id.encode())
 
 
 def _digest(data: bytes) -> bytes:

@@ -34,7 +34,7 @@ class Narrator(Listener):
 
     def hears(self, level: LogLevel, /) -> bool:
         """As of Listener."""
-        return self._call.log(level, None) is not None
+        return self._call.hears(level)
 
     def calling(self, tool: str) -> None:
         """As of Listener."""
@@ -51,7 +51,8 @@ class Narrator(Listener):
         self._asked_at = time.monotonic()
         if self._progress is not None:
             self._progress.begin("sent", len(request.content))
-        await self.note("debug", "The request is sent.", method=request.method, url=_shown(request.url))
+        if self.hears("debug"):
+            await self.note("debug", "The request is sent.", method=request.method, url=_shown(request.url))
 
     async def sent(self, count: int) -> None:
         """As of Listener."""
@@ -80,6 +81,8 @@ class Narrator(Listener):
 
     async def answered(self, response: httpx.Response) -> None:
         """As of Listener."""
+        if not self.hears("info"):
+            return
         seconds = round(time.monotonic() - self._asked_at, 3)
         facts = {"status": response.status_code, "bytes": len(response.content), "seconds": seconds}
         await self.note("info", "The API answered.", **facts)

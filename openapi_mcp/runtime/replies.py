@@ -7,10 +7,10 @@ Specification: basic/transports, "Sending Messages to the Server"; WHATWG HTML "
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
-from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Message, Send
 
 from .protocol import jsonrpc
 
@@ -19,11 +19,36 @@ EVENT_STREAM: Final = "text/event-stream"
 _GONE: Final = (OSError, RuntimeError)
 """By what ASGI says that the client left; and uvloop, that the connection was closed for what else came on it."""
 
+KEEP_ALIVE: Final = 15.0
+"""Seconds between two signs of life on a stream: what lies between client and server often gives up after 30 or 60."""
+
+Fields: TypeAlias = list[tuple[bytes, bytes]]
+"""Header fields as ASGI has them, the names in lower case."""
+
+_NO_CONTENT: Final = 204
 _HEADERS: Final = (
     (b"content-type", EVENT_STREAM.encode()),
     (b"cache-control", b"no-cache"),
     (b"x-accel-buffering", b"no"),  # nginx would keep the events until there are many
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is answered: an HTTP status, a body of JSON or none, and header fields besides those of every body."""
+
+    status: int
+    body: bytes | None = None
+    headers: Mapping[str, str] | None = None
+
+    def fields(self) -> Fields:
+        """All its header fields."""
+        fields = [(name.lower().encode(), value.encode("latin-1")) for name, value in (self.headers or {}).items()]
+        if self.status != _NO_CONTENT:
+            fields.append((b"content-length", b"%d" % len(self.body or b"")))
+        if self.body is not None:
+            fields.append((b"content-type", b"application/json"))
+        return fields
 
 
 class Refused(Exception):
@@ -38,19 +63,21 @@ class Refused(Exception):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
-        body = jsonrpc.encode(jsonrpc.error(code, message))
-        self.response = Response(body, status, headers, media_type="application/json")
+        self.content = Content(status, jsonrpc.encode(jsonrpc.error(code, message)), headers)
 
 
 class Reply:
-    """The response to one HTTP request. `headers` are added to it, whatever it is."""
+    """The response to one HTTP request; `close` it. `headers` are added to it, whatever it is.
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.headers: list[tuple[bytes, bytes]] = []
-        self._scope = scope
-        self._receive = receive
+    A stream that has begun shows every `keep_alive` seconds that it lives.
+    """
+
+    def __init__(self, send: Send, keep_alive: float = KEEP_ALIVE) -> None:
+        self.headers: Fields = []
         self._send = send
+        self._keep_alive = keep_alive
         self._begun = False
+        self._beating: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()  # two tasks may have something to say
 
     async def begin(self) -> None:
@@ -65,21 +92,14 @@ class Reply:
             await self._begin()
             await self._write(_event(message))
 
-    async def keep_alive(self) -> None:
-        """Show whatever lies between that a stream which has begun still lives; one that is being written to does."""
-        if self._begun and not self._turn.locked():
-            async with self._turn:
-                await self._write(b":\n\n")
-
-    async def finish(self, response: Response) -> None:
-        """Answer with `response`: as it is, or on a stream with its body as the last event."""
+    async def finish(self, content: Content) -> None:
+        """Answer with `content`: as it is, or on a stream with its body as the last event."""
         async with self._turn:
             if self._begun:
-                await self._write(_event(bytes(response.body)), more=False)
+                await self._write(_event(content.body or b""), more=False)
             else:
-                response.raw_headers.extend(self.headers)
-                with contextlib.suppress(*_GONE):
-                    await response(self._scope, self._receive, self._send)
+                await self._start(content.status, [*content.fields(), *self.headers])
+                await self._write(content.body or b"", more=False)
 
     async def end(self) -> None:
         """End without an answer: a stream that is over, and an empty one if nothing was said."""
@@ -87,11 +107,27 @@ class Reply:
             await self._begin()
             await self._write(b"", more=False)
 
+    def close(self) -> None:
+        """Nothing more will be said."""
+        if self._beating is not None:
+            self._beating.cancel()
+
     async def _begin(self) -> None:
         if not self._begun:
-            headers = [*_HEADERS, *self.headers]
-            await self._emit({"type": "http.response.start", "status": 200, "headers": headers})
+            await self._start(200, [*_HEADERS, *self.headers])
             self._begun = True
+            self._beating = asyncio.create_task(self._beat())
+
+    async def _beat(self) -> None:
+        """Show whatever lies between that the stream still lives; one that is being written to does."""
+        while True:
+            await asyncio.sleep(self._keep_alive)
+            if not self._turn.locked():
+                async with self._turn:
+                    await self._write(b":\n\n")
+
+    async def _start(self, status: int, headers: Fields) -> None:
+        await self._emit({"type": "http.response.start", "status": status, "headers": headers})
 
     async def _write(self, data: bytes, *, more: bool = True) -> None:
         await self._emit({"type": "http.response.body", "body": data, "more_body": more})

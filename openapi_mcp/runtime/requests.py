@@ -7,7 +7,7 @@ Specification: OpenAPI 3.2 Operation and Parameter Objects.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
@@ -63,9 +63,24 @@ def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) ->
         configured=options.headers,
         content_type=body.content_type if body else None,
     )
-    request = httpx.Request(tool.method, url, headers=fields, content=body.content if body else None)
-    request.method = tool.method  # httpx upper-cases it, but a method is case-sensitive (RFC 9110 §9.1)
+    return _request(tool.method, url, fields, body.content if body else b"")
+
+
+def _request(method: str, url: httpx.URL, fields: headers.Lines, content: bytes) -> httpx.Request:
+    """The same as httpx makes of its `content`, which adds Host and Content-Length in three times the time."""
+    automatic = [] if any(name.lower() == b"host" for name, _ in fields) else [(b"Host", url.netloc)]
+    if content:
+        fields.append((b"Content-Length", b"%d" % len(content)))
+    elif method in _WITH_LENGTH:
+        automatic.append((b"Content-Length", b"0"))
+    request = httpx.Request(method, url, headers=automatic + fields, stream=httpx.ByteStream(content))
+    request.read()
+    request.method = method  # httpx upper-cases it, but a method is case-sensitive (RFC 9110 §9.1)
     return request
+
+
+_WITH_LENGTH: Final = frozenset({"POST", "PUT", "PATCH"})
+"""Methods whose requests say that they have no content (RFC 9110 §8.6)."""
 
 
 def _given(tool: Tool, arguments: Mapping[str, Any], *locations: str) -> list[tuple[Argument, Any]]:

@@ -83,7 +83,10 @@ def _fitted_text(
     text: str, answer: answers.Answer, max_bytes: int
 ) -> tuple[list[JsonObject], Any | Missing, list[str]]:
     """The text as it came where it fits; of JSON that is too large, the JSON of the value that was cut."""
-    value, notes = (MISSING, []) if answer.value is MISSING else cutting.fit(answer.value, max_bytes)
+    value: Any | Missing = answer.value
+    notes: list[str] = []
+    if value is not MISSING and not cutting.surely_fits(text, max_bytes):
+        value, notes = cutting.fit(value, max_bytes)
     if _bytes(text) <= max_bytes:
         kept = text
     elif answer.is_json:

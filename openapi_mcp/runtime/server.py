@@ -136,7 +136,10 @@ class Server:
         self, call: ToolCall, tool: Offered, notify: Notify | None, caller: str, most: int | None
     ) -> JsonObject:
         kept = 0 if most is None else self._max_binary_bytes
-        listener = SILENT if notify is None else Narrator(call, notify, max_binary_bytes=kept)
+        if notify is None or (call.progress_token is None and not call.revision.logging):
+            listener = SILENT
+        else:
+            listener = Narrator(call, notify, max_binary_bytes=kept)
         result = await self._calls.make(
             tool,
             call.arguments,

@@ -5,7 +5,6 @@ Management", of 2025-03-26 to 2025-11-25.
 """
 
 import base64
-import hashlib
 import hmac
 import secrets
 import time
@@ -61,5 +60,5 @@ class Sessions:
         return None if expired or revision not in HANDSHAKE else Session(revision=revision, id=nonce)
 
     def _signature(self, body: str) -> str:
-        digest = hmac.new(self._key, body.encode(), hashlib.sha256).digest()
+        digest = hmac.digest(self._key, body.encode(), "sha256")
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")

@@ -58,7 +58,7 @@ class Escaping:
 
 def percent(text: str) -> str:
     """Percent-encoded but for RFC 3986's unreserved characters."""
-    return quote(text, safe="")
+    return text if text.isalnum() and text.isascii() else quote(text, safe="")
 
 
 _TRIPLE = re.compile("(%[0-9A-Fa-f]{2})")
@@ -154,6 +154,8 @@ def pairs(
     name: str, value: Any, *, style: Style, explode: bool, escaping: Escaping, items_style: Style | None = None
 ) -> Pairs:
     """A value as names and values, escaped: several where it is exploded, none where it is undefined."""
+    if not isinstance(value, dict | list):
+        return [] if value is None else [(escaping.name(name), escaping.value(scalar_text(value)))]
     if style == "deepObject":
         return [(escaping.name(key), escaping.value(text)) for key, text in _deep(name, value)]
     members = _members(value)
@@ -168,12 +170,9 @@ def pairs(
     return [(escaping.name(name), escaping.delimiter(EXPANSIONS[style].delimiter).join(joined))]
 
 
-def _members(value: Any) -> list[tuple[str, Any]]:
-    """The defined members of a value; of a scalar, itself."""
-    if isinstance(value, dict):
-        members = list(value.items())
-    else:
-        members = [("", item) for item in (value if isinstance(value, list) else [value])]
+def _members(value: dict[str, Any] | list[Any]) -> list[tuple[str, Any]]:
+    """The defined members of a value; those of an array have no name."""
+    members = list(value.items()) if isinstance(value, dict) else [("", item) for item in value]
     return [(key, item) for key, item in members if item is not None]
 
 

@@ -15,6 +15,8 @@ def carry(tool: Tool, request: httpx.Request, trace: Mapping[str, str]) -> None:
 
     A `tracestate` belongs to the `traceparent` it came with, and goes nowhere without it.
     """
+    if not trace:
+        return
     arguments = {(item.wire_name or item.name).lower() for item in tool.arguments if item.location == "header"}
     taken = {name for name in trace if name in request.headers or name in arguments}
     if "traceparent" in taken:

@@ -77,7 +77,10 @@ class Upstream:
         told how it goes meanwhile.
         """
         try:
-            async with asyncio.timeout(self._timeouts.total) as limit:
+            limit = asyncio.timeout(self._timeouts.total)
+            if self._timeouts.total is None:
+                return await self._follow(request, limit, listener)
+            async with limit:
                 return await self._follow(request, limit, listener)
         except (httpx.HTTPError, OSError) as error:  # a TLS alert after the handshake passes through httpx as it is
             raise UpstreamError(sentence(error, _host(request), asdict(self._timeouts))) from error
@@ -135,7 +138,8 @@ class Upstream:
     async def _read(self, response: httpx.Response, listener: Listener) -> httpx.Response:
         """The same response with its body in memory, decoded; its headers no longer say how it was transferred."""
         if not listener.counts and self._is_simple(response):
-            if await response.aread():
+            is_here = isinstance(response.stream, httpx.ByteStream)
+            if response.read() if is_here else await response.aread():
                 del response.headers["content-length"]
             response.extensions = {**response.extensions, CUT_SHORT: False}
             return response

@@ -4,19 +4,17 @@ Work that nobody waits for any more is cancelled, and that is waited for too: no
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from starlette.requests import Request
+from starlette.types import Receive, Scope
 
+from .ledger import Stop
 from .protocol import Cancellation, Step, ToolCall, jsonrpc
-from .replies import Reply
 from .server import Answer
 from .types import JsonObject, error_result
-
-KEEP_ALIVE: Final = 15.0
-"""Seconds between two signs of life on a stream: what lies between client and server often gives up after 30 or 60."""
 
 REQUEST_TIMEOUT: Final = 600.0
 """Seconds for a whole message: far more than clients wait, and the end of what nobody waits for any more."""
@@ -24,57 +22,74 @@ REQUEST_TIMEOUT: Final = 600.0
 STOPPING: Final = "stopping"
 """Where a server that tells when it begins to stop has an asyncio.Event in `scope["state"]` (see `connections`)."""
 
-Work: TypeAlias = asyncio.Task[Answer]
+Follow: TypeAlias = Callable[[Stop], AbstractContextManager[None]]
+"""Calls what it is given if the session of the work has it stopped, within the block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How long an answer may take, and a stream be silent meanwhile; both in seconds."""
+    """How long an answer may take, in seconds."""
 
     request_timeout: float | None
-    keep_alive: float
 
-    async def call(self, work: Work, step: Step, reply: Reply, leaver: Request | None) -> Answer | None:
-        """The answer to a message, or that it took too long; None where it was cancelled.
+    async def call(self, work: Awaitable[Answer], step: Step, follow: Follow, leaver: Receive | None) -> Answer | None:
+        """The answer to a message, or that it took too long; None where it was stopped.
 
-        `leaver` is the request of a client that cancels by closing its connection.
+        `leaver` is what a client is heard by that cancels by closing its connection.
         """
         try:
-            async with asyncio.timeout(self.request_timeout):
-                return await self._done(work, reply, leaver)
+            return await _unless_stopped(work, self.request_timeout, follow, leaver)
         except TimeoutError:
             return _overdue(step, f"This took longer than {self.request_timeout:g} seconds and was stopped.")
 
-    async def stream(self, work: Work, reply: Reply, request: Request, stop: Callable[[], None]) -> Answer | None:
-        """The answer to what lasts until its client leaves; `stop` brings it about when the server begins to stop."""
-        stopping: asyncio.Event | None = request.scope.get("state", {}).get(STOPPING)
-        ending = None if stopping is None else asyncio.create_task(_after(stopping, stop))
+    async def stream(
+        self, work: Awaitable[Answer], scope: Scope, follow: Follow, leaver: Receive, end: Callable[[], None]
+    ) -> Answer | None:
+        """The answer to what lasts until its client leaves; `end` brings it about when the server begins to stop."""
+        stopping: asyncio.Event | None = scope.get("state", {}).get(STOPPING)
+        ending = None if stopping is None else asyncio.create_task(_after(stopping, end))
         try:
-            return await self._done(work, reply, request)
+            return await _unless_stopped(work, None, follow, leaver)
         finally:
             if ending is not None:
                 ending.cancel()
 
-    async def _done(self, work: Work, reply: Reply, leaver: Request | None) -> Answer | None:
-        leaving = None if leaver is None else asyncio.create_task(_disconnected(leaver))
-        tasks: set[asyncio.Task[Answer] | asyncio.Task[None]] = {task for task in (work, leaving) if task is not None}
-        try:
-            while not work.done():
-                done, _ = await asyncio.wait(tasks, timeout=self.keep_alive, return_when=asyncio.FIRST_COMPLETED)
-                if leaving in done and work not in done:
-                    return None
-                if not done:
-                    await reply.keep_alive()
-            return None if work.cancelled() else work.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+
+async def _unless_stopped(
+    work: Awaitable[Answer], seconds: float | None, follow: Follow, leaver: Receive | None
+) -> Answer | None:
+    """What the work comes to; None where it was stopped before. Raises TimeoutError.
+
+    It is done in the task of its request, which is cheaper than one of its own: stopping it is its timeout coming now.
+    """
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        if not (stopped or limit.expired()):
+            stopped = True
+            limit.reschedule(asyncio.get_running_loop().time())
+
+    limit = asyncio.timeout(seconds)
+    leaving: asyncio.Task[None] | None = None
+    try:
+        async with limit:
+            with follow(stop):
+                leaving = None if leaver is None else asyncio.create_task(_left(leaver, stop))
+                return await work
+    except TimeoutError:
+        if stopped:
+            return None
+        raise
+    finally:
+        if leaving is not None:
+            leaving.cancel()
 
 
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
+async def _left(receive: Receive, stop: Stop) -> None:
+    while (await receive())["type"] != "http.disconnect":
         pass
+    stop()
 
 
 async def _after(event: asyncio.Event, do: Callable[[], None]) -> None:

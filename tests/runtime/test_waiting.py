@@ -247,7 +247,7 @@ def test_a_subscription_is_told_kept_alive_and_ended_by_the_server() -> None:
         serving = client.start(create_app(served, keep_alive=0.001))
         await settled()
         served.changes.announce()
-        await until(lambda: client.text.endswith(":\n\n"))
+        await until(lambda: len(client.events) > 1 and client.text.endswith(":\n\n"))
         assert [event["method"].rpartition("/")[2] for event in client.events] == ["acknowledged", "list_changed"]
         client.stopping.set()
         await serving

@@ -55,13 +55,17 @@ class ToolCall:
         params |= {} if total is None else {"total": total}
         return jsonrpc.notification("notifications/progress", params | self.revision.progress_message(message))
 
+    def hears(self, level: LogLevel) -> bool:
+        """Whether its client wants to hear of events of this level."""
+        return self.revision.logging and log_levels.is_wanted(level, self.log_level)
+
     def log(self, level: LogLevel, data: Any, logger: str = "openapi-mcp") -> JsonObject | None:
         """The notification of an event of this call, None where its client does not want to hear of it.
 
         `data` is any JSON value. A client that asked for no level hears of `warning` and above; one of the stateless
         era of nothing, since logging is deprecated there (server/utilities/logging).
         """
-        if not self.revision.logging or not log_levels.is_wanted(level, self.log_level):
+        if not self.hears(level):
             return None
         return jsonrpc.notification("notifications/message", {"level": level, "logger": logger, "data": data})
 

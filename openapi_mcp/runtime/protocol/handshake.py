@@ -76,16 +76,14 @@ def _list(description: ServerDescription, session: Session, request: Request, re
 
 
 def _call(description: ServerDescription, session: Session, request: Request, revision: Revision) -> Step | Refusal:
-    outcome = read_call(request, revision)
-    if not isinstance(outcome, ToolCall):
-        return outcome
-    call = replace(
-        outcome,
+    call = read_call(
+        request,
+        revision,
         session_id=session.id,
         log_level=session.log_level,
         explicit_fields=description.explicit_fields,
     )
-    return Step(session=session, action=call)
+    return Step(session=session, action=call) if isinstance(call, ToolCall) else call
 
 
 def _set_level(

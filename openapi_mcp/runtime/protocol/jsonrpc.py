@@ -136,7 +136,7 @@ def decode(data: bytes) -> Any:
     """
     try:
         # Some shells put a byte order mark before the first line of a pipe (RFC 8259 §8.1 lets a parser ignore it).
-        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant, parse_float=_finite_float)
+        return _DECODER.decode(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as problem:
         raise InvalidJson("The message is not valid JSON in UTF-8.") from problem
 
@@ -157,15 +157,19 @@ def encoded_result(request_id: RequestId, encoded: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), encoded)
 
 
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite_float)
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def encode(value: Any) -> bytes:
     """One line of JSON in UTF-8, always valid: a non-finite number becomes null, a lone surrogate U+FFFD.
 
     Raises TypeError, ValueError or RecursionError for what is not a JSON value at all.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = _ENCODER.encode(value)
     except ValueError:
-        text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = _ENCODER.encode(_finite(value))
     try:
         return text.encode()
     except UnicodeEncodeError:

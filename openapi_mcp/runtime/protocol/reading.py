@@ -11,8 +11,8 @@ from .jsonrpc import INVALID_PARAMS, Refusal, Request, RequestId, is_id, members
 from .revisions import Revision
 
 
-def read_call(request: Request, revision: Revision) -> ToolCall | Refusal:
-    """The ToolCall that a `tools/call` request asks for."""
+def read_call(request: Request, revision: Revision, **known: Any) -> ToolCall | Refusal:
+    """The ToolCall that a `tools/call` request asks for; `known` are those fields of it that are not in the request."""
     params = members(request.params)
     if isinstance(params, Refusal):
         return params
@@ -28,6 +28,7 @@ def read_call(request: Request, revision: Revision) -> ToolCall | Refusal:
         arguments=arguments or {},
         progress_token=_progress_token(meta),
         trace=traces.read(meta),
+        **known,
     )
 
 

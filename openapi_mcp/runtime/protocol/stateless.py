@@ -148,11 +148,8 @@ def _list(
 def _call(
     description: ServerDescription, request: Request, revision: Revision, http: Headers | None
 ) -> Action | Refusal:
-    outcome = read_call(request, revision)
-    if isinstance(outcome, Refusal):
-        return outcome
     fields = _result_fields(description, revision)
-    return replace(outcome, result_fields=fields, headers=http, explicit_fields=description.explicit_fields)
+    return read_call(request, revision, result_fields=fields, headers=http, explicit_fields=description.explicit_fields)
 
 
 def _listen(

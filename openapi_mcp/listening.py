@@ -5,8 +5,8 @@ What is said to whoever runs it, and how its tools stay at what the document say
 
 import secrets
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
@@ -25,7 +25,7 @@ from .runtime.door import LOOPBACK
 from .runtime.peers import Peers, private_folder
 from .runtime.sessions import Sessions
 from .runtime.streamable_http import create_app
-from .serving import drift_summed_up, say
+from .serving import ENDING, drift_summed_up, say
 
 BACKLOG: Final = 128
 """Connections that wait to be accepted: what Linux allows without being asked for more."""
@@ -75,6 +75,13 @@ class Worker:
 
 def _app(reloader: Reloader, endpoint: Endpoint, *, local: bool, peers: Peers | None = None) -> Starlette:
     """The application, which keeps its tools at what the document says as long as it runs."""
+
+    @asynccontextmanager
+    async def alongside() -> AsyncIterator[None]:
+        ENDING.begun = True
+        async with reloader.running():
+            yield
+
     secret = endpoint.session_secret
     return create_app(
         reloader.live,
@@ -87,7 +94,7 @@ def _app(reloader: Reloader, endpoint: Endpoint, *, local: bool, peers: Peers | 
         max_body_bytes=endpoint.max_body_bytes,
         request_timeout=endpoint.request_timeout,
         peers=peers,
-        alongside=reloader.running,
+        alongside=alongside,
     )
 
 

@@ -7,7 +7,8 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from . import report
@@ -17,7 +18,7 @@ from .opening import Opening
 from .runtime import terminal
 from .runtime.live import Live
 from .runtime.server import Server
-from .watching import changes
+from .watching import changes, digest_of
 
 HANGUP: Final = getattr(signal, "SIGHUP", None)
 """By convention the signal to read one's settings again; Windows has none."""
@@ -32,6 +33,7 @@ class Reloader:
         self._opening = opening
         self._say = say
         self._asked = asyncio.Event()
+        self._waits = self._sources(self._settings())
         if HANGUP is not None:
             signal.signal(HANGUP, lambda *_: self._asked.set())  # until an event loop runs, which hears it at once
 
@@ -55,18 +57,21 @@ class Reloader:
             self._asked.set()
 
     async def _run(self) -> None:
-        waits = self._waits()
         while True:
-            await _first([self._asked.wait, *waits])
+            await _first([self._asked.wait, *self._waits])
             self._asked.clear()
-            if await self._reload():
-                waits = self._waits()
+            await self._reload()
 
-    def _waits(self) -> Sequence[Callable[[], Awaitable[object]]]:
-        return changes(self.bridge, self._opening.file) if self.bridge.config.watch else ()
+    def _settings(self) -> Mapping[Path, str | None]:
+        """The settings file as it is now."""
+        return {self._opening.file: digest_of(self._opening.file)} if self._opening.file else {}
 
-    async def _reload(self) -> bool:
-        """Serve what the document says now; False where that cannot be."""
+    def _sources(self, settings: Mapping[Path, str | None]) -> Sequence[Callable[[], Awaitable[object]]]:
+        return changes(self.bridge, settings) if self.bridge.config.watch else ()
+
+    async def _reload(self) -> None:
+        """Serve what the document says now, if it says anything."""
+        settings = self._settings()  # before it is read: what changes meanwhile is a change
         try:
             bridge = await asyncio.to_thread(self._opening.bridge)
             if not bridge.compiled.operations:
@@ -74,11 +79,11 @@ class Reloader:
             server = _server(bridge)
         except BridgeError as error:
             self._say(f"the old tools stay, for the document cannot be loaded: {report.one_line(error)}")
-            return False
+            return
         old, self.bridge = self.bridge, bridge
         self.live.replace(server)
+        self._waits = self._sources(settings)
         self._say(report.reloaded(old, bridge))
-        return True
 
 
 def _server(bridge: Bridge) -> Server:

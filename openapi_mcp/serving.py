@@ -5,10 +5,12 @@ stdio starts without what listens on a port (`listening`).
 """
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from . import report
 from .bridge import Bridge
@@ -17,16 +19,36 @@ from .reloading import HANGUP, Reloader, on_stderr
 from .runtime import stdio
 
 
+class Ending:
+    """What SIGINT and SIGTERM do while no transport has handlers of its own: they end the process with 0.
+
+    Being stopped is how a server ends, and not a failure. Until an event loop runs (`begun`) there is nothing to be
+    tidied up, and an exception that comes from nowhere would only leave half of one behind.
+    """
+
+    begun = False
+
+    def __call__(self, _number: int, _frame: object) -> None:
+        """End."""
+        if self.begun:
+            sys.exit(0)
+        sys.stderr.flush()
+        os._exit(0)
+
+
+ENDING: Final = Ending()
+
+
 def end_on_signals() -> None:
-    """From now on SIGINT and SIGTERM end the process with 0: being stopped is how a server ends, and not a failure.
+    """From now on signals end the process as ENDING says, and SIGHUP waits for who can do something about it.
 
     While a transport serves it has handlers of its own, which finish what is in flight; uvicorn raises the signal again
-    once it has stopped, and then it arrives here. SIGHUP waits for who can do something about it.
+    once it has stopped, and then it arrives here.
     """
     if HANGUP is not None:
         signal.signal(HANGUP, signal.SIG_IGN)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: sys.exit(0))
+        signal.signal(number, ENDING)
 
 
 def over_stdio(opening: Opening, bridge: Bridge) -> None:

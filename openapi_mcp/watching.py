@@ -25,8 +25,8 @@ Stamp: TypeAlias = tuple[int, int, int] | None
 """When a file was written, its size, and which file it is; None where there is none."""
 
 
-def changes(bridge: Bridge, settings: Path | None = None) -> tuple[Callable[[], Awaitable[None]], ...]:
-    """What to wait for, to know that a bridge is no longer of what it was made of; `settings` is its settings file.
+def changes(bridge: Bridge, settings: Mapping[Path, str | None] = {}) -> tuple[Callable[[], Awaitable[None]], ...]:
+    """What to wait for, to know that a bridge is no longer of what it was made of; `settings` is as of Files.
 
     Each waits for one kind of source, and goes on from where it was when it is awaited again.
     """
@@ -39,8 +39,7 @@ def changes(bridge: Bridge, settings: Path | None = None) -> tuple[Callable[[], 
         addresses[source] = root
     elif source != "-":
         paths[local_path(source)] = root
-    if settings is not None:
-        paths[settings] = _digest(settings)
+    paths |= settings
     fetcher = Fetcher(source if is_remote(source) else "", bridge.config.spec_headers)
     return Files(paths).changed, Addresses(fetcher, addresses, bridge.config.watch_interval).changed
 
@@ -79,7 +78,7 @@ class Files:
             stamp = _stamp(path)
             if path not in self._stamps or stamp != self._stamps[path]:
                 self._stamps[path] = stamp
-                self._digests[path] = _digest(path)
+                self._digests[path] = digest_of(path)
                 changed = changed or self._digests[path] != digest
         return changed
 
@@ -126,7 +125,8 @@ def _stamp(path: Path) -> Stamp:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _digest(path: Path) -> str | None:
+def digest_of(path: Path) -> str | None:
+    """The SHA-256 of a file, in hexadecimal; None where there is none."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:

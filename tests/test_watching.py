@@ -16,7 +16,7 @@ from starlette.routing import Route
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.fetch import Fetcher
-from openapi_mcp.watching import Addresses, Files, changes
+from openapi_mcp.watching import Addresses, Files, changes, digest_of
 from tests.servers import running
 
 LIMIT = 20.0
@@ -160,7 +160,7 @@ def test_every_file_that_a_bridge_is_made_of_is_watched(tmp_path: Path, changed:
     write(tmp_path / "part.yaml", PART)
     document = write(tmp_path / "whole.yaml", WHOLE)
     settings = write(tmp_path / "settings.toml", "retries = 1")
-    files, addresses = changes(Bridge.open(Config(source=str(document))), settings)
+    files, addresses = changes(Bridge.open(Config(source=str(document))), {settings: digest_of(settings)})
     after(lambda: rewrite(tmp_path / changed), files)
 
     async def run() -> None:

@@ -21,7 +21,7 @@ class Ears(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.heard.append(data)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, _exc: Exception | None) -> None:
         self.over.set()
 
 

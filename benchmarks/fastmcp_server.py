@@ -1,6 +1,6 @@
 """FastMCP over the same document and the same API, in its own environment.
 
-PYTHON fastmcp_server.py PORT API DOCUMENT
+PYTHON fastmcp_server.py PORT|stdio API DOCUMENT
 """
 
 import json
@@ -18,7 +18,11 @@ def main() -> None:
     fastmcp: Any = import_module("fastmcp")
     client = httpx.AsyncClient(base_url=api)
     server = fastmcp.FastMCP.from_openapi(openapi_spec=json.loads(Path(document).read_text()), client=client)
-    server.run(transport="http", host="127.0.0.1", port=int(port), path="/mcp", show_banner=False, log_level="error")
+    quiet = {"show_banner": False, "log_level": "error"}
+    if port == "stdio":
+        server.run(transport="stdio", **quiet)
+    else:
+        server.run(transport="http", host="127.0.0.1", port=int(port), path="/mcp", **quiet)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Calls per second of `tools/call` over HTTP: this project, what there is to reach, and its peers, side by side.
+"""Calls per second of `tools/call`: this project, what there is to reach, and its peers, side by side.
 
     python -m benchmarks.throughput                                 petstore
-    python -m benchmarks.throughput --document github.json --call '{"name": …, "arguments": {…}}'
+    python -m benchmarks.throughput --large github.json --large-call '{"name": …, "arguments": {…}}'
     python -m benchmarks.throughput --fastmcp /venv/bin/python --ivo /folder/node_modules
 
 The API, each server and the load generator are processes of their own on this machine. Every server is measured in
@@ -18,10 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +30,10 @@ REFERENCE: Final = "aiohttp"
 """The route to which all are compared: bare Starlette and one call of aiohttp."""
 
 _CALL: Final = {"name": "getPet", "arguments": {"petId": 7}}
+_LARGE_CALL: Final = {"name": "apps_get-installation", "arguments": {"installation_id": 7}}
+"""Of GitHub's document: as simple a GET as the other, so that only the number of tools differs."""
+OURS: Final = "openapi-mcp serve"
+BOTH: Final = ("handshake", "stateless")
 _JSON: Final = {
     "Content-Type": "application/json",
     "Accept": "application/json, text/event-stream",
@@ -44,19 +47,23 @@ _ENVELOPE: Final = {
 
 @dataclass(frozen=True)
 class Measured:
-    """One server: how it is started (`PORT` and `API` stand for what they are), and in which eras it is asked."""
+    """One server: how it is started (`PORT` and `API` stand for what they are), and in which eras it is asked.
+
+    Without a `path` it is spoken to on stdin and stdout. `tool` is its own name for the tool, `call` another call.
+    """
 
     name: str
     command: tuple[str, ...]
     eras: tuple[str, ...] = ("handshake",)
-    path: str = "/mcp"
+    path: str | None = "/mcp"
     tool: str | None = None
+    call: Mapping[str, Any] | None = None
     streamed: bool = False
 
 
 def request(one: Measured, era: str, call: Mapping[str, Any]) -> dict[str, Any]:
     """What the load generator sends, as it takes it (see `load`)."""
-    call = {**call, "name": one.tool or call["name"]}
+    call = {**(one.call or call)} | ({"name": one.tool} if one.tool else {})
 
     def message(method: str, params: Mapping[str, Any]) -> str:
         return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
@@ -67,53 +74,65 @@ def request(one: Measured, era: str, call: Mapping[str, Any]) -> dict[str, Any]:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "load", "version": "1"}}
     return {
         "headers": _JSON | {"MCP-Protocol-Version": "2025-06-18"},
-        "first": [message("initialize", hello)],
+        "first": [message("initialize", hello), json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})],
         "body": message("tools/call", call),
         "streamed": one.streamed,
     }
 
 
-def servers(document: str, peers: argparse.Namespace) -> Iterator[Measured]:
+def servers(options: argparse.Namespace) -> Iterator[Measured]:
     """All that can be measured here; says what is absent."""
-    ours = (sys.executable, "-m", "benchmarks.measured")
-    both = ("handshake", "stateless")
-    serve = (
-        sys.executable,
-        "-m",
-        "openapi_mcp",
-        "serve",
-        document,
-        "--transport",
-        "http",
-        "--port",
-        "PORT",
-        "--base-url",
-        "API",
-    )
-    yield Measured("openapi-mcp serve", serve, both)
-    yield Measured("bridge over httpx", (*ours, "bridge-httpx", "PORT", "API", document))
-    yield Measured("bare, our transport", (*ours, "bare", "PORT", "API"))
-    yield Measured("bare, httpx", (*ours, "httpx", "PORT", "API"))
-    python = peers.fastmcp or peers.aiohttp or sys.executable
-    if _imports(peers.aiohttp or sys.executable, "aiohttp"):
-        theirs = (peers.aiohttp or sys.executable, "-m", "benchmarks.measured")
-        yield Measured(REFERENCE, (*theirs, "aiohttp", "PORT", "API"))
-        if _imports(theirs[0], "httpx_aiohttp"):
-            yield Measured("bare, httpx-aiohttp", (*theirs, "httpx-aiohttp", "PORT", "API"))
+    yield from _ours(options)
+    yield from _references(options.aiohttp or sys.executable)
+    yield from _fastmcp(options.fastmcp)
+    yield from _ivo_toby(options)
+
+
+def _ours(options: argparse.Namespace) -> Iterator[Measured]:
+    def serve(document: str, *more: str) -> tuple[str, ...]:
+        return (sys.executable, "-m", "openapi_mcp", "serve", document, "--base-url", "API", *more)
+
+    http = ("--transport", "http", "--port", "PORT")
+    yield Measured(OURS, serve(options.document, *http), BOTH)
+    yield Measured(f"{OURS} --workers 2", serve(options.document, *http, "--workers", "2"))
+    if options.large:
+        name = f"{OURS}, {Path(options.large).name}"
+        yield Measured(name, serve(options.large, *http), BOTH, call=options.large_call)
+    yield Measured(f"{OURS}, stdio", serve(options.document, "--transport", "stdio"), path=None)
+    measured = (sys.executable, "-m", "benchmarks.measured")
+    yield Measured("bridge over httpx", (*measured, "bridge-httpx", "PORT", "API", options.document))
+    yield Measured("bare, our transport", (*measured, "bare", "PORT", "API"))
+    yield Measured("bare, httpx", (*measured, "httpx", "PORT", "API"))
+
+
+def _references(python: str) -> Iterator[Measured]:
+    measured = (python, "-m", "benchmarks.measured")
+    if _imports(python, "aiohttp"):
+        yield Measured(REFERENCE, (*measured, "aiohttp", "PORT", "API"))
     else:
         print("absent: aiohttp (pip install aiohttp httpx-aiohttp; --aiohttp PYTHON)", file=sys.stderr)
-    if peers.fastmcp and _imports(python, "fastmcp"):
-        script = str(ROOT / "benchmarks" / "fastmcp_server.py")
-        yield Measured("FastMCP", (python, script, "PORT", "API", "JSON"), both)
-    else:
+    if _imports(python, "httpx_aiohttp"):
+        yield Measured("bare, httpx-aiohttp", (*measured, "httpx-aiohttp", "PORT", "API"))
+
+
+def _fastmcp(python: str | None) -> Iterator[Measured]:
+    if not python or not _imports(python, "fastmcp"):
         print("absent: FastMCP (pip install fastmcp; --fastmcp PYTHON)", file=sys.stderr)
-    program = Path(peers.ivo or "") / "@ivotoby/openapi-mcp-server/bin/mcp-server.js"
-    if peers.ivo and program.is_file():
-        options = ("--transport", "http", "--port", "PORT", "--api-base-url", "API", "--openapi-spec", "JSON")
-        # It renames the tools, and its answers come on the stream of a session.
-        yield Measured("ivo-toby", (peers.node, str(program), *options), tool=peers.ivo_tool, streamed=True)
-    else:
+        return
+    script = str(ROOT / "benchmarks" / "fastmcp_server.py")
+    yield Measured("FastMCP", (python, script, "PORT", "API", "JSON"), BOTH)
+    yield Measured("FastMCP, stdio", (python, script, "stdio", "API", "JSON"), path=None)
+
+
+def _ivo_toby(options: argparse.Namespace) -> Iterator[Measured]:
+    program = Path(options.ivo or "") / "@ivotoby/openapi-mcp-server/bin/mcp-server.js"
+    if not options.ivo or not program.is_file():
         print("absent: ivo-toby (npm install @ivotoby/openapi-mcp-server; --ivo NODE_MODULES)", file=sys.stderr)
+        return
+    serve = (options.node, str(program), "--api-base-url", "API", "--openapi-spec", "JSON", "--transport")
+    # It renames the tools, and its answers come on the stream of a session.
+    yield Measured("ivo-toby", (*serve, "http", "--port", "PORT"), tool=options.ivo_tool, streamed=True)
+    yield Measured("ivo-toby, stdio", (*serve, "stdio"), path=None, tool=options.ivo_tool)
 
 
 def _imports(python: str, module: str) -> bool:
@@ -125,7 +144,7 @@ def running(command: tuple[str, ...]) -> Iterator[tuple[int, str]]:
     """A process that listens on `PORT`: its id, and where it is."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
-    with tempfile.TemporaryFile() as log:
+    with Path(os.devnull).open("wb") as log:
         process = subprocess.Popen(
             [port if part == "PORT" else part for part in command],
             cwd=ROOT,
@@ -157,9 +176,10 @@ def _wait(process: "subprocess.Popen[bytes]", port: int, command: tuple[str, ...
     raise RuntimeError(f"{' '.join(command)} does not listen")
 
 
-def load(url: str, concurrency: int, seconds: float, said: Mapping[str, Any]) -> float:
-    """Calls per second. Raises RuntimeError where they fail."""
-    command = [sys.executable, "-m", "benchmarks.load", url, str(concurrency), str(seconds)]
+def load(where: Sequence[str], concurrency: int, seconds: float, said: Mapping[str, Any]) -> float:
+    """Calls per second of a server at a URL, or of `stdio` and a command. Raises RuntimeError where they fail."""
+    place, *program = where
+    command = [sys.executable, "-m", "benchmarks.load", place, str(concurrency), str(seconds), *program]
     done = subprocess.run(command, input=json.dumps(said), capture_output=True, text=True, cwd=ROOT, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
@@ -167,27 +187,37 @@ def load(url: str, concurrency: int, seconds: float, said: Mapping[str, Any]) ->
 
 
 def cpu(pid: int) -> float:
-    """Seconds that a process has worked; 0 where the system does not say (only Linux is asked)."""
+    """Seconds that a process and its children have worked; 0 where the system does not say (only Linux is asked)."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + sum(cpu(int(child)) for child in children)
 
 
 Figures = dict[tuple[str, str, int], list[tuple[float, float]]]
 """By server, era and concurrency: of each round the calls per second and the processor time of one call."""
 
 
-def measure_once(pid: int, url: str, concurrency: int, seconds: float, said: Mapping[str, Any]) -> tuple[float, float]:
+@dataclass(frozen=True)
+class Up:
+    """A server that can be asked: where, and its process; none for one that the load generator starts."""
+
+    one: Measured
+    where: tuple[str, ...]
+    pid: int | None
+
+
+def measure_once(up: Up, concurrency: int, seconds: float, said: Mapping[str, Any]) -> tuple[float, float]:
     """Calls per second, and the processor time of one; no calls where they fail, which is said."""
-    before = cpu(pid)
+    before = 0.0 if up.pid is None else cpu(up.pid)
     try:
-        rate = load(url, concurrency, seconds, said)
+        rate = load(up.where, concurrency, seconds, said)
     except RuntimeError as error:
-        print(f"{url}, {concurrency} at a time: {error}", file=sys.stderr)
+        print(f"{up.one.name}, {concurrency} at a time: {error}", file=sys.stderr)
         return 0.0, 0.0
-    return rate, (cpu(pid) - before) / (rate * seconds)
+    return rate, 0.0 if up.pid is None else (cpu(up.pid) - before) / (rate * seconds)
 
 
 def measure(options: argparse.Namespace, call: Mapping[str, Any]) -> Figures:
@@ -196,25 +226,25 @@ def measure(options: argparse.Namespace, call: Mapping[str, Any]) -> Figures:
     with ExitStack() as stack:
         backend = (sys.executable, "-m", "benchmarks.measured", "backend", "PORT")
         _, api = stack.enter_context(running(backend))
-        document = stack.enter_context(as_json(options.document))
-        places = {"API": api, "JSON": document}
-        up: list[tuple[Measured, Callable[[], AbstractContextManager[tuple[int, str]]]]] = []
-        for one in servers(options.document, options):
-            start = partial(running, tuple(places.get(part, part) for part in one.command))
-            # A server of one session only is started anew each time.
-            up.append((one, start if one.streamed else _kept(stack.enter_context(start()))))
+        places = {"API": api, "JSON": stack.enter_context(as_json(options.document))}
+        wanted = [one for one in servers(options) if not options.only or one.name in (*options.only, REFERENCE)]
+        all_up = [stack.enter_context(_up(one, places)) for one in wanted]
         for _ in range(options.rounds):
-            for one, where in up:
-                for era, concurrency in product(one.eras, options.concurrency):
-                    with where() as (pid, url):
-                        said = request(one, era, call)
-                        figure = measure_once(pid, url + one.path, concurrency, options.seconds, said)
-                    figures.setdefault((one.name, era, concurrency), []).append(figure)
+            for up in all_up:
+                for era, concurrency in product(up.one.eras, options.concurrency):
+                    figure = measure_once(up, concurrency, options.seconds, request(up.one, era, call))
+                    figures.setdefault((up.one.name, era, concurrency), []).append(figure)
     return figures
 
 
-def _kept(server: tuple[int, str]) -> Callable[[], AbstractContextManager[tuple[int, str]]]:
-    return lambda: nullcontext(server)
+@contextmanager
+def _up(one: Measured, places: Mapping[str, str]) -> Iterator[Up]:
+    command = tuple(places.get(part, part) for part in one.command)
+    if one.path is None:
+        yield Up(one, ("stdio", *command), None)
+        return
+    with running(command) as (pid, url):
+        yield Up(one, (url + one.path,), pid)
 
 
 @contextmanager
@@ -238,7 +268,7 @@ def show(figures: Figures, concurrency: list[int]) -> None:
         reference = medians.get((REFERENCE, "handshake", 16))
         ratio = f"{medians[name, era, 16] / reference:.2f}" if reference and 16 in concurrency else "-"
         spent = statistics.median(used for _, used in figures[name, era, 16 if 16 in concurrency else concurrency[0]])
-        print(f"| {name} | {era} |{rates} {ratio} | {spent * 1e6:,.0f} |")
+        print(f"| {name} | {era} |{rates} {ratio} | {f'{spent * 1e6:,.0f}' if spent else '-'} |")
 
 
 def main() -> None:
@@ -246,6 +276,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--document", default=str(ROOT / "specs" / "petstore.yaml"))
     parser.add_argument("--call", type=json.loads, default=_CALL, help="the name and arguments of the call, as JSON")
+    parser.add_argument("--large", help="a document of many tools, such as GitHub's: a row of its own")
+    parser.add_argument("--large-call", type=json.loads, default=_LARGE_CALL)
+    parser.add_argument("--only", nargs="+", help="the names of rows: these, and what all are compared with")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 16, 64])

@@ -65,7 +65,7 @@ class Door:
 
 def check_size(lines: Collection[tuple[bytes, bytes]]) -> None:
     """A request has so many header lines, and they are so long (431)."""
-    size = sum(len(name) + len(value) + 4 for name, value in lines)
+    size = sum([len(name) + len(value) + 4 for name, value in lines])
     if len(lines) > MAX_HEADERS or size > MAX_HEADER_BYTES:
         raise Refused(431, f"A request has at most {MAX_HEADERS} headers, of {MAX_HEADER_BYTES} bytes together.")
 

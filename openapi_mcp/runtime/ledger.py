@@ -54,7 +54,7 @@ class Ledger:
 
     def cancel(self, session: Session, request_id: jsonrpc.RequestId) -> None:
         """Stop a call in flight, if there is one of that id."""
-        self._announce(_CANCELLED, _key(session), _digest(jsonrpc.encode(request_id)))
+        self._announce(_CANCELLED, _key(session), _request(request_id))
 
     def end(self, session: Session) -> None:
         """End a session: its calls and its stream stop, and nothing more is done for it."""
@@ -63,7 +63,7 @@ class Ledger:
     @contextmanager
     def call(self, session: Session, request_id: jsonrpc.RequestId, stop: Stop) -> Iterator[None]:
         """`stop` is called if the session cancels this call, or ends, within the block."""
-        key, request = _key(session), _digest(jsonrpc.encode(request_id))
+        key, request = _key(session), _request(request_id)
         calls = self._calls.setdefault(key, {})
         calls[request] = stop
         try:
@@ -133,6 +133,11 @@ def _key(session: Session) -> bytes:
 @lru_cache(REMEMBERED)
 def _key_of(session_id: str) -> bytes:
     return _digest(session_id.encode())
+
+
+def _request(request_id: jsonrpc.RequestId) -> bytes:
+    text = repr(request_id).encode()  # which tells 1 from "1"
+    return text if len(text) < _DIGEST else _digest(text)
 
 
 def _digest(data: bytes) -> bytes:

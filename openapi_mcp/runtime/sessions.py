@@ -1,7 +1,7 @@
 """`Sessions`: session ids that carry what was negotiated, signed; so every process with the secret knows every session.
 
-Nothing is remembered here, and an id proves nothing about who shows it. Specification: basic/transports, "Session
-Management", of 2025-03-26 to 2025-11-25.
+Nothing of a session is remembered here, and an id proves nothing about who shows it. Specification: basic/transports,
+"Session Management", of 2025-03-26 to 2025-11-25.
 """
 
 import base64
@@ -9,12 +9,16 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from .protocol import HANDSHAKE, Session
 
 LIFETIME: Final = 7 * 24 * 3600.0
 """Seconds that a session lasts: longer than most clients are left open, as not all of them begin anew by themselves."""
+
+KNOWN: Final = 1024
+"""Ids of which it is kept whether they were issued here: half a megabyte, and the signature is made once a session."""
 
 _LONGEST: Final = 200
 """Characters of an id, twice over; nothing longer needs to be looked at."""
@@ -35,6 +39,7 @@ class Sessions:
         self._lifetime = lifetime
         self._clock = clock
         self._key = hmac.digest(secret, b"openapi-mcp session\0" + principal.encode(), "sha256")
+        self._body = lru_cache(KNOWN)(self._verified)
 
     @classmethod
     def random(cls) -> "Sessions":
@@ -52,12 +57,17 @@ class Sessions:
 
     def read(self, token: str) -> Session | None:
         """The session of an id; None where it was not issued here, was changed on its way, or has expired."""
-        body, _, signature = token.rpartition(".")
-        if len(token) > _LONGEST or not token.isascii() or not hmac.compare_digest(self._signature(body), signature):
+        body = self._body(token) if len(token) <= _LONGEST else None
+        if body is None:
             return None
         revision, issued, nonce = body.split(".")
         expired = int(issued, 16) + self._lifetime < self._clock()
         return None if expired or revision not in HANDSHAKE else Session(revision=revision, id=nonce)
+
+    def _verified(self, token: str) -> str | None:
+        """What was signed; None where it was not."""
+        body, _, signature = token.rpartition(".")
+        return body if token.isascii() and hmac.compare_digest(self._signature(body), signature) else None
 
     def _signature(self, body: str) -> str:
         digest = hmac.digest(self._key, body.encode(), "sha256")

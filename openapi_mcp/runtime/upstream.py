@@ -138,9 +138,10 @@ class Upstream:
     async def _read(self, response: httpx.Response, listener: Listener) -> httpx.Response:
         """The same response with its body in memory, decoded; its headers no longer say how it was transferred."""
         if not listener.counts and self._is_simple(response):
-            is_here = isinstance(response.stream, httpx.ByteStream)
-            if response.read() if is_here else await response.aread():
-                del response.headers["content-length"]
+            if isinstance(response.stream, httpx.ByteStream):  # it is here already
+                response.read()
+            else:
+                await response.aread()
             response.extensions = {**response.extensions, CUT_SHORT: False}
             return response
         body = bytearray()

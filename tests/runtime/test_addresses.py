@@ -140,3 +140,22 @@ def test_no_value_leaves_its_place_in_the_url(in_path: str, in_query: str) -> No
 def test_a_url_beyond_what_can_be_sent_is_refused() -> None:
     with pytest.raises(ArgumentError, match="URL"):
         request(tool("/x", QUERY), q="x" * 100_000)
+
+
+@given(
+    base=st.text("/.~-ab%2F é'", max_size=12),
+    template=st.text("/.~-ab%2F?=&é'", max_size=12),
+    value=st.text(min_size=1),
+)
+def test_a_url_is_as_httpx_reads_it(base: str, template: str, value: str) -> None:
+    """Most URLs are not read by httpx, whose reading of the very same text has to come to the same."""
+    try:
+        made = request(
+            tool("/" + template + "/{a}", PATH, QUERY), at("https://u:p@api.test:8443/" + base), a=value, q=value
+        )
+    except (ArgumentError, RequestError):
+        return
+    read = httpx.URL(str(made.url))
+    assert (read, str(read), read.raw_path) == (made.url, str(made.url), made.url.raw_path)
+    assert (made.url.netloc, made.url.userinfo, made.url.fragment) == (b"api.test:8443", b"u:p", "")
+    assert made.headers["host"] == "api.test:8443"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openapi_mcp.runtime import cutting
+from openapi_mcp.runtime import cutting, jsontext
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -59,3 +59,19 @@ def test_what_is_cut_fits_and_is_of_the_same_kind(value: Any, limit: int) -> Non
 )
 def test_text_is_cut_between_characters_and_where_it_can_between_lines(text: str, limit: int, kept: str) -> None:
     assert cutting.fit_text(text, limit) == kept
+
+
+_NUMBERS = st.integers(-20, 20).map(lambda power: f"[9e{power},-1E{power},1.5e{power}]")
+
+
+@given(text=_NUMBERS | JSON.map(json.dumps) | JSON.map(lambda value: json.dumps(value, ensure_ascii=False)))
+def test_what_surely_fits_fits(text: str) -> None:
+    value = jsontext.read(text)
+    limit = cutting.size(value)
+    assert not cutting.surely_fits(text, limit - 1)
+    assert cutting.surely_fits(text, 5 * len(text)) == (text.count("[") + text.count("{") <= 100)
+    assert limit <= 5 * max(len(text), 1)
+
+
+def test_what_is_nested_deeply_has_to_be_measured() -> None:
+    assert not cutting.surely_fits("[" * 101 + "]" * 101, 10**6)

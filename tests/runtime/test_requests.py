@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -134,3 +135,22 @@ def test_the_request_line_on_the_wire(echo: Echo, made: Tool, arguments: dict[st
     assert f"{seen.method} {seen.target}" == line
     assert seen.one("host") == echo.url.removeprefix("http://")
     assert seen.body == b""
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "QUERY", "purge"])
+@pytest.mark.parametrize("given", [{}, {"body": {"a": 1}}], ids=["empty", "body"])
+@pytest.mark.parametrize("headers", [(), (("Host", "other.test"),)], ids=["", "host"])
+def test_host_and_length_are_those_that_httpx_adds(
+    method: str, given: dict[str, Any], headers: tuple[tuple[str, str], ...]
+) -> None:
+    made = build_request(
+        replace(with_body("application/json"), method=method),
+        given,
+        RequestOptions(base_url="http://api.test:81", headers=headers),
+    )
+    given_headers = [(name, value) for name, value in made.headers.raw if name not in {b"Host", b"Content-Length"}]
+    given_headers += [(name.encode(), value.encode()) for name, value in headers]
+    content = made.content or None
+    expected = httpx.Request(method, made.url, headers=given_headers, content=content)
+    assert sorted(made.headers.raw) == sorted(expected.headers.raw)
+    assert (made.method, made.content) == (method, expected.content)

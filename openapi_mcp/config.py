@@ -101,7 +101,7 @@ class Config:
         """A budget that was asked for holds for all tools, the usual one for those that a client is shown at once."""
         if self.budget is not None:
             return Economy(budget=self.budget, compact=self.compact, max_tools=self.max_tools)
-        most_listed = {Mode.ALL: None, Mode.SEARCH: 0, Mode.AUTO: MOST_TOOLS}[self.mode]
+        most_listed = {Mode.ALL: None, Mode.SEARCH: 0, Mode.CODE: 0, Mode.AUTO: MOST_TOOLS}[self.mode]
         return Economy(compact=self.compact, max_tools=self.max_tools, most_listed=most_listed)
 
     def request_options(self, schemes: Iterable[SecurityScheme], environment: Mapping[str, str]) -> RequestOptions:

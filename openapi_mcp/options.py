@@ -102,13 +102,14 @@ ModeOption = Annotated[
     typer.Option(
         "--mode",
         help="all: list every tool; search: list three tools that find, describe and call the others; "
+        "code: the third runs programs that call them (needs the extra `code`); "
         "auto: search above 128 tools or 40,000 tokens.",
         show_default="all",
     ),
 ]
 Pin = Annotated[
     list[str] | None,
-    typer.Option("--pin", metavar="TOOL", help="List this tool in search mode as well; may be repeated."),
+    typer.Option("--pin", metavar="TOOL", help="List this tool in search or code mode as well; may be repeated."),
 ]
 PageSize = Annotated[
     int | None,

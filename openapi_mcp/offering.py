@@ -81,7 +81,8 @@ def catalog(
 def _code_catalog(tools: Sequence[Tool], *, pinned: Sequence[str], page_size: int | None) -> Catalog:
     try:
         from .code_mode import code_catalog
-    except ImportError:
-        hint = "pip install 'mcp-openapi-bridge[code]', or pip install pydantic-monty, which that brings"
+
+        return code_catalog(tools, pinned=pinned, page_size=page_size)
+    except (ImportError, FileNotFoundError):
+        hint = "pip install 'mcp-openapi-bridge[code]', which brings pydantic-monty"
         raise UsageError("there is no sandbox for programs here", where="--mode code", hint=hint) from None
-    return code_catalog(tools, pinned=pinned, page_size=page_size)

@@ -76,9 +76,13 @@ Ask: TypeAlias = Callable[[str, list[Any], dict[str, Any]], Awaitable[Any]]
 
 
 class Sandbox:
-    """Runs programs. It belongs to one event loop, and holds nothing that would have to be closed."""
+    """Runs programs. It belongs to one event loop, and holds nothing that would have to be closed.
+
+    Raises FileNotFoundError where the interpreter is missing.
+    """
 
     def __init__(self, limits: Limits = USUAL) -> None:
+        monty.Monty(min_processes=0)  # which looks for it, and starts none
         self.limits = limits
         self._threads = ThreadPoolExecutor(MOST, thread_name_prefix="program")
         self._room = asyncio.Semaphore(MOST)

@@ -4,15 +4,17 @@ A program calls tools as functions, in a sandbox (see `sandbox`); each of its ca
 same checks, limits and logs. What a model is told here is written for it, and counted.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+from .code_limits import USUAL, Limits
 from .function_names import CALL_TOOL, functions
 from .naming import nearest
-from .program_calls import MAX_CALLS, ProgramCalls
+from .program_calls import ProgramCalls
 from .runtime import cutting
 from .runtime.catalog import Catalog, Offered
 from .runtime.models import Tool
@@ -20,7 +22,7 @@ from .runtime.own_tools import Call, OwnTool
 from .runtime.search_answers import Look
 from .runtime.search_tools import at_worst, finders
 from .runtime.types import CallToolResult, Schema, error_result, text_content
-from .sandbox import USUAL, Limits, Outcome, Sandbox, awaits
+from .sandbox import Outcome, Sandbox, awaits
 
 MAX_CODE: Final = 20_000
 MAX_RESULT: Final = 64 * 1024
@@ -48,7 +50,7 @@ def own_tools(tools: Sequence[Tool], limits: Limits = USUAL) -> tuple[OwnTool, .
             seconds=limits.seconds,
             computing=limits.computing,
             memory=limits.memory // (1024 * 1024),
-            calls=MAX_CALLS,
+            calls=limits.calls,
             result=MAX_RESULT // 1024,
             printed=limits.printed // 1024,
         ),
@@ -106,11 +108,11 @@ class _Programs:
 
     async def answer(self, arguments: Mapping[str, Any], call: Call) -> CallToolResult:
         """`run_code`."""
-        calls = ProgramCalls(self.functions, self.names, call)
+        calls = ProgramCalls(self.functions, self.names, call, self._sandbox.limits.calls)
         outcome = await self._sandbox.run(arguments["code"], {CALL_TOOL, *self.functions}, calls.answer)
         if not outcome.error:
             return _result(outcome, calls.notes)
-        hint = _hint(outcome.error, [CALL_TOOL, *self.functions], arguments["code"])
+        hint = await asyncio.to_thread(_hint, outcome.error, [CALL_TOOL, *self.functions], arguments["code"])
         parts = (outcome.error, hint, calls.told(), _printed(outcome))
         return error_result("\n\n".join(part for part in parts if part))
 
@@ -150,7 +152,7 @@ def _hint(error: str, known: Sequence[str], code: str) -> str:
     """What would help against an error, beyond what Python says."""
     last = error.rstrip().rpartition("\n")[2]
     if undefined := _UNDEFINED.match(last):
-        return nearest(undefined[1], known) or "search_tools finds the names of functions"
+        return nearest(undefined[1][:100], known) or "search_tools finds the names of functions"
     if not _NOT_AWAITED.match(last):
         return ""
     if awaits(code):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .budget import of_bytes, tokens
+from .code_limits import USUAL, Limits
 from .errors import UsageError
 from .mode import Mode
 from .naming import nearest
@@ -55,6 +56,7 @@ def catalog(
     *,
     page_size: int | None = None,
     sizes: Mapping[str, int] = {},
+    limits: Limits = USUAL,
 ) -> Catalog:
     """The tools as they are offered; `pinned` ones are listed beside a search as well; `sizes` are those of Catalog.
 
@@ -74,15 +76,16 @@ def catalog(
     if not search.is_available():
         hint = "use --mode all, or another build of Python"
         raise UsageError("this Python's SQLite was built without FTS5", where=f"--mode {mode}", hint=hint)
-    made = _code_catalog if mode is Mode.CODE else search_catalog
-    return made(tools, pinned=pinned, page_size=page_size)
+    if mode is Mode.CODE:
+        return _code_catalog(tools, pinned, page_size, limits)
+    return search_catalog(tools, pinned=pinned, page_size=page_size)
 
 
-def _code_catalog(tools: Sequence[Tool], *, pinned: Sequence[str], page_size: int | None) -> Catalog:
+def _code_catalog(tools: Sequence[Tool], pinned: Sequence[str], page_size: int | None, limits: Limits) -> Catalog:
     try:
         from .code_mode import code_catalog
 
-        return code_catalog(tools, pinned=pinned, page_size=page_size)
+        return code_catalog(tools, pinned=pinned, page_size=page_size, limits=limits)
     except (ImportError, FileNotFoundError):
         hint = "pip install 'mcp-openapi-bridge[code]', which brings pydantic-monty"
         raise UsageError("there is no sandbox for programs here", where="--mode code", hint=hint) from None

@@ -111,6 +111,13 @@ Pin = Annotated[
     list[str] | None,
     typer.Option("--pin", metavar="TOOL", help="List this tool in search or code mode as well; may be repeated."),
 ]
+CodeTimeout = Annotated[
+    float | None,
+    typer.Option(min=0.1, help="Seconds for a program of code mode, its calls included.", show_default="50"),
+]
+CodeCalls = Annotated[
+    int | None, typer.Option(min=1, help="Calls that a program of code mode may make.", show_default="100")
+]
 PageSize = Annotated[
     int | None,
     typer.Option(min=1, help="Tools in a page of the list; many clients read one page only.", show_default="all"),

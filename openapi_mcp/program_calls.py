@@ -4,6 +4,7 @@ What goes wrong with a call is raised in the program, which may go on without it
 kept, since what calls did stays done when a program fails.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,33 +18,41 @@ from .runtime.own_tools import Call
 from .runtime.types import MISSING, CallToolResult, JsonObject
 from .sandbox import Raised
 
-MAX_CALLS: Final = 100
-"""Calls of tools in one program: a few pages of a list and what is behind each entry."""
-
 _MAX_ANSWER: Final = 4 * 1024 * 1024
 """Bytes of an API's answer that a program gets: they cost no model anything."""
+
+_LONGEST_NAME: Final = 100
+"""Characters of a name that is looked for among others."""
 
 
 @dataclass(slots=True)
 class ProgramCalls:
-    """The calls of one program."""
+    """The calls of one program, and how many it may make."""
 
     functions: Mapping[str, Tool]
     names: Mapping[str, str]
     call: Call
+    most: int
+    tried: int = 0
     made: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
     async def answer(self, name: str, positional: list[Any], named: dict[str, Any]) -> Any:
         """What a function returns. Raises Raised."""
-        tool, arguments = self._wanted(name, positional, named)
-        if self.made.total() >= MAX_CALLS:
-            raise Raised("RuntimeError", f"A program may make {MAX_CALLS} calls; this one has made them.")
+        if self.tried >= self.most:
+            raise Raised("RuntimeError", f"A program may make {self.most} calls; this one has made them.")
+        self.tried += 1
+        if name == CALL_TOOL:
+            name, positional, named = self._meant(positional, named)
+        if name not in self.functions:
+            hint = await asyncio.to_thread(nearest, name[:_LONGEST_NAME], self.functions)
+            raise Raised("RuntimeError", f"There is no tool {name}; {hint or 'search_tools finds the names of tools'}")
+        tool, arguments = self.functions[name], self._arguments(name, positional, named)
         self.made[tool.name] += 1
         result = await self.call(tool, arguments, max_result_bytes=_MAX_ANSWER)
         if result.is_error:
             raise Raised("RuntimeError", f"{tool.name}: {_text(result.content)}")
-        value, notes = returned(result)
+        value, notes = returned(tool, result)
         self.notes += [f"{tool.name}: {note}" for note in notes]
         return value
 
@@ -52,29 +61,29 @@ class ProgramCalls:
         made = ", ".join(f"{name}, {count} times" if count > 1 else name for name, count in self.made.items())
         return f"Calls that it had made: {made}." if made else ""
 
-    def _wanted(self, name: str, positional: list[Any], named: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
-        if name == CALL_TOOL:
-            said = dict(zip(("name", "arguments"), positional, strict=False)) | named
-            name, positional, named = str(said.get("name")), [said.get("arguments") or {}], {}
-            name = self.names.get(name, name)
-        if name not in self.functions:
-            hint = nearest(name, self.functions) or "search_tools finds the names of tools"
-            raise Raised("RuntimeError", f"There is no tool {name}; {hint}")
+    def _meant(self, positional: list[Any], named: dict[str, Any]) -> tuple[str, list[Any], dict[str, Any]]:
+        """The function of the tool that `call_tool` names, and its arguments."""
+        said = dict(zip(("name", "arguments"), positional, strict=False)) | named
+        name = str(said.get("name"))
+        return self.names.get(name, name), [said.get("arguments") or {}], {}
+
+    def _arguments(self, name: str, positional: list[Any], named: dict[str, Any]) -> dict[str, Any]:
         if len(positional) > 1 or not all(isinstance(value, dict) for value in positional):
             names = ", ".join(self.functions[name].input_schema.get("properties", {}))
             raise Raised("TypeError", f"{name}() takes keyword arguments, or one dict of them: {names}")
-        return self.functions[name], {key: value for values in (*positional, named) for key, value in values.items()}
+        return {key: value for values in (*positional, named) for key, value in values.items()}
 
 
-def returned(result: CallToolResult) -> tuple[Any, list[str]]:
+def returned(tool: Tool, result: CallToolResult) -> tuple[Any, list[str]]:
     """What a function returns of a tool's result, and what the result says besides: that it was cut.
 
-    The whole body where that is JSON, since of what an API adds to its document nothing is in the structured content.
+    The whole body where that is JSON: what an API says beyond its document is not part of what is structured by that.
     """
     texts = [block["text"] for block in result.content if block["type"] == "text"]
-    body = _body(texts[0]) if texts else None
-    if body is not None or result.structured_content is not MISSING:
-        return (result.structured_content if body is None else body), texts[1:]
+    structured = result.structured_content
+    body = _body(texts[0]) if texts and (structured is MISSING or tool.output_schema is not None) else None
+    if body is not None or structured is not MISSING:
+        return (structured if body is None else body), texts[1:]
     return ("\n".join(texts) if len(texts) == len(result.content) else list(result.content)), []
 
 

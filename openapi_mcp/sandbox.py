@@ -16,13 +16,14 @@ import signal
 import tokenize
 from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 import pydantic_monty as monty
 
+from .code_limits import USUAL, Limits
 from .plain_values import NotPlain, plain
 
 MOST: Final = 8
@@ -33,20 +34,6 @@ _GRACE: Final = 1.0
 
 _MAX_ERROR: Final = 4000
 _SCRIPT: Final = "<python-input-0>"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a program may use: seconds in all and of them computing, bytes of memory, characters that it prints."""
-
-    seconds: float = 50.0
-    computing: float = 10.0
-    memory: int = 64 * 1024 * 1024
-    printed: int = 16 * 1024
-
-
-USUAL: Final = Limits()
-"""A call has ended before the first clients give up, which is after a minute."""
 
 
 class Raised(Exception):
@@ -140,10 +127,10 @@ class _Worker:
 
     def open(self) -> None:
         """Start the process."""
-        timeout = self._limits.computing + _GRACE
+        timeout = min(self._limits.computing, self._limits.seconds) + _GRACE
         pool = monty.Monty(min_processes=0, max_processes=1, request_timeout=timeout)
         limits = monty.ResourceLimits(
-            max_feed_duration_secs=self._limits.computing,
+            max_feed_duration_secs=min(self._limits.computing, self._limits.seconds),
             max_memory=self._limits.memory,
             max_recursion_depth=200,
             max_suspensions=10_000,
@@ -168,7 +155,8 @@ class _Worker:
     def kill(self) -> None:
         """End it now, whatever it does."""
         if self._pid is not None:
-            os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+            with suppress(OSError):  # it has ended by itself
+                os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
     def _moment(self, snapshot: _Snapshot) -> _Moment:
         """Values are made here, since that may take its time."""

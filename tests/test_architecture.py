@@ -44,7 +44,7 @@ LAYERS: dict[Path, list[str]] = {
     ],
     PACKAGE: [
         "__init__ errors mode runtime",
-        "function_names plain_values prose",
+        "code_limits function_names plain_values prose",
         "economy sandbox",
         "budget cache compiled parsing progress",
         "backtracking characters conjunction exchanges grammar keywords literals matching naming",

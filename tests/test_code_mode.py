@@ -17,19 +17,18 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from openapi_mcp.budget import tokens
+from openapi_mcp.code_limits import USUAL, Limits
 from openapi_mcp.code_mode import MAX_RESULT, code_catalog, own_tools
 from openapi_mcp.errors import UsageError
 from openapi_mcp.mode import Mode
 from openapi_mcp.offering import CODE_NAMES, catalog
 from openapi_mcp.opening import Opening
-from openapi_mcp.program_calls import MAX_CALLS
 from openapi_mcp.reloading import Reloader
 from openapi_mcp.runtime.models import Argument, Tool
 from openapi_mcp.runtime.requests import RequestOptions
 from openapi_mcp.runtime.server import Server
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.runtime.upstream import Upstream
-from openapi_mcp.sandbox import USUAL, Limits
 from tests.command import command, serving_http
 from tests.conftest import ROOT
 from tests.databases import without_fts5
@@ -185,7 +184,7 @@ def test_arguments_that_python_cannot_say_go_in_a_dict() -> None:
         "odd_pet_get(**{'pet-id': 7})",
         "call_tool('odd/pet.get', {'pet-id': 7})",
     ):
-        api.run(call)
+        api.run(said)
     assert {str(request.url) for request in api.requests} == {"http://api.test/odd?pet-id=7"}
 
 
@@ -272,12 +271,19 @@ def test_a_program_is_judged_before_it_runs() -> None:
 
 def test_a_program_makes_so_many_calls_and_no_more() -> None:
     api = Api()
-    error = api.error(f"for n in range({MAX_CALLS + 5}): listPets()")
-    assert f"A program may make {MAX_CALLS} calls" in error
-    assert len(api.requests) == MAX_CALLS
+    error = api.error(f"for n in range({USUAL.calls + 5}): listPets()")
+    assert f"A program may make {USUAL.calls} calls" in error
+    assert len(api.requests) == USUAL.calls
     endless = Api(limits=Limits(seconds=LIMIT, computing=0.5))
     endless.error("while True:\n    try:\n        listPets()\n    except RuntimeError:\n        pass")
-    assert len(endless.requests) <= MAX_CALLS
+    assert len(endless.requests) <= USUAL.calls
+
+
+def test_the_limits_are_options(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text('mode = "code"\ncode-timeout = 5\ncode-calls = 3\n')
+    [*_, run_code] = Opening(str(PETSTORE), {"code_calls": 2}, settings).bridge().catalog.tools
+    assert "At most 5 seconds with 2 calls" in run_code.description
 
 
 def test_calls_are_limited_and_observed_as_any_others() -> None:

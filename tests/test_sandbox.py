@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.sandbox import Limits, Outcome, Raised, Sandbox, awaits
+from openapi_mcp.code_limits import Limits
+from openapi_mcp.sandbox import Outcome, Raised, Sandbox, awaits
 
 SHORT = Limits(seconds=20, computing=0.3, memory=16 * 1024 * 1024, printed=100)
 HOST = ("site-packages", str(Path(__file__).parents[1]), "openapi_mcp", "site.py", "/usr/lib", "root:")

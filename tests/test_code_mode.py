@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -37,6 +38,7 @@ from tests.runtime.pets import DESCRIPTION, GET_PET, LIST_PETS, TOOLS
 from tests.runtime.wire import INITIALIZE, call
 
 PETSTORE = ROOT / "specs" / "petstore.yaml"
+README = (ROOT / "README.md").read_text()
 LARGE = [replace(GET_PET, name=f"pet-{number}", tags=(f"tag {number} of many",)) for number in range(2000)]
 LIMIT = 20.0
 """Seconds after which a test has failed."""
@@ -375,6 +377,23 @@ def test_the_official_client_searches_and_runs_a_program(petstore: str, serving:
     assert names == ["search_tools", "describe_tool", "run_code", "getInventory"]
     assert "listPets: " in found
     assert json.loads(text(ran)) == {pet["name"]: pet["price"] for pet in pets if (pet["price"] or 0) < 20}
+    assert text(ran, 1) == f"Printed:\n{len(pets)} pets"
+
+
+def test_the_program_of_the_readme_does_what_it_says(petstore: str) -> None:
+    [program] = re.findall(
+        r"```python\n(.+?)```", README.partition("### Code mode")[2].partition("\n### ")[0], re.DOTALL
+    )
+
+    async def run(connect: Connect) -> Any:
+        async with connected(connect, "auto") as client:
+            return await client.call_tool("run_code", {"code": program})
+
+    with over_stdio(petstore) as connect:
+        ran = asyncio.run(run(connect))
+    pets = httpx.get(f"{petstore}/pets", params={"limit": 100, "status": "available"}).json()["pets"]
+    cheapest = sorted([pet["price"], pet["name"]] for pet in pets if pet["price"] is not None)[:3]
+    assert json.loads(text(ran)) == cheapest
     assert text(ran, 1) == f"Printed:\n{len(pets)} pets"
 
 

@@ -18,6 +18,7 @@ import httpx
 
 from . import counting
 from .errors import UpstreamError
+from .exchange import Whole
 from .failures import sentence
 from .listener import SILENT, Listener
 from .redirects import MAX_REDIRECTS, following
@@ -137,12 +138,7 @@ class Upstream:
 
     async def _read(self, response: httpx.Response, listener: Listener) -> httpx.Response:
         """The same response with its body in memory, decoded; its headers no longer say how it was transferred."""
-        if not listener.counts and self._is_simple(response):
-            if isinstance(response.stream, httpx.ByteStream):  # it is here already
-                response.read()
-            else:
-                await response.aread()
-            response.extensions = {**response.extensions, CUT_SHORT: False}
+        if isinstance(response, Whole) and not listener.counts and self._is_plain(response):
             return response
         body = bytearray()
         cut_short = not await self._fill(body, response, listener)
@@ -155,13 +151,9 @@ class Upstream:
             extensions={**response.extensions, CUT_SHORT: cut_short},
         )
 
-    def _is_simple(self, response: httpx.Response) -> bool:
-        """Whether a body can be read at once: it is within the limit, not compressed, and no stream of entries."""
-        told = {name.lower(): value for name, value in response.headers.raw}
-        length = told.get(b"content-length", b"")
-        is_small = length.isdigit() and len(length) <= _DIGITS and int(length) <= self._max_bytes
-        encoded = b"content-encoding" in told or b"transfer-encoding" in told
-        return is_small and not encoded and kind_of(told.get(b"content-type", b"").decode("latin-1")) is None
+    def _is_plain(self, response: Whole) -> bool:
+        """Whether a body can stay as it is: it is within the limit, and no stream of entries."""
+        return len(response.content) <= self._max_bytes and kind_of(response.headers.get("content-type", "")) is None
 
     async def _fill(self, body: bytearray, response: httpx.Response, listener: Listener) -> bool:
         """Read a body up to the limit; whether it ended before. An event stream may never: it has the read timeout."""
@@ -184,7 +176,6 @@ class Upstream:
         return True
 
 
-_DIGITS: Final = 18  # of a length that is a number which any machine has
 _TRANSFER: Final = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 
 

@@ -467,4 +467,4 @@ def workers() -> list[int]:
             pid = parents[pid]
         return pid == os.getpid()
 
-    return [int(row[0]) for row in rows if "monty" in row[-1] and ours(int(row[0]))]
+    return [int(row[0]) for row in rows if Path(row[-1].split()[0]).stem == "monty" and ours(int(row[0]))]

@@ -4,6 +4,7 @@ Specification: https://www.jsonrpc.org/specification and MCP basic ("Messages"):
 never null, the reply echoes it unchanged, and an error about a message whose id cannot be read has no id at all.
 """
 
+import codecs
 import json
 import math
 from collections.abc import Mapping
@@ -138,7 +139,7 @@ def decode(data: bytes) -> Any:
     """
     try:
         # Some shells put a byte order mark before the first line of a pipe (RFC 8259 §8.1 lets a parser ignore it).
-        return _DECODER.decode(data.decode("utf-8-sig"))
+        return _DECODER.decode(data.removeprefix(codecs.BOM_UTF8).decode())
     except (ValueError, RecursionError) as problem:
         raise InvalidJson("The message is not valid JSON in UTF-8.") from problem
 

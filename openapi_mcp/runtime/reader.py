@@ -58,7 +58,7 @@ class Reader:
         self.reason = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self.body: list[bytes] = []
-        self._told: list[tuple[bytes, bytes]] = []  # those that say what the body is, their names in lower case
+        self._told: dict[bytes, list[bytes]] = {}  # what is said of the body, by names in lower case
         self._bodiless = method == "HEAD"
         self._informational = self._ended_by_close = self._doubtful = False
         self._fields = self._without_body = 0
@@ -68,12 +68,12 @@ class Reader:
     @property
     def coded(self) -> bool:
         """Whether the body is not simply what came."""
-        return any(field in _CODINGS for field, _ in self._told)
+        return not _CODINGS.isdisjoint(self._told)
 
     @property
     def content_type(self) -> str:
         """The header, empty where there is none."""
-        return ", ".join(value.decode("latin-1") for field, value in self._told if field == b"content-type")
+        return b", ".join(self._told.get(b"content-type", ())).decode("latin-1")
 
     def feed(self, data: bytes) -> None:
         """Read what arrived. Raises httpx.RemoteProtocolError."""
@@ -125,7 +125,7 @@ class Reader:
             value = value.rstrip(b" \t")
             self.headers.append((name, value))
             if (field := name.lower()) in _TELLING:
-                self._told.append((field, value))
+                self._told.setdefault(field, []).append(value)
 
     def on_headers_complete(self) -> None:
         """The head is whole; that of a 1xx is forgotten."""
@@ -158,14 +158,13 @@ class Reader:
 
     def _frame(self, status: int) -> None:
         """Where the body ends."""
-        codings = [value for field, value in self._told if field == b"transfer-encoding"]
-        lengths = [value for field, value in self._told if field == b"content-length"]
+        codings = self._told.get(b"transfer-encoding", ())
         if any(coding.lower() != b"chunked" for coding in codings):
             raise ValueError("its Transfer-Encoding is not known")
         if self._bodiless or status in _NO_BODY:
             self._complete()
-        self._ended_by_close = not (codings or lengths)
-        self._doubtful = bool(codings) and len(codings) + len(lengths) > 1
+        self._ended_by_close = not codings and b"content-length" not in self._told
+        self._doubtful = len(codings) > 1 or (bool(codings) and b"content-length" in self._told)
 
     def _complete(self) -> None:
         self.complete = True

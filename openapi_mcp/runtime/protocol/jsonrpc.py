@@ -62,6 +62,9 @@ class Malformed:
 Message: TypeAlias = Request | Notification | Response | Malformed
 
 
+_MESSAGES: Final = (Request, Notification, Response, Malformed)
+
+
 def result(request_id: RequestId, value: Mapping[str, Any]) -> JsonObject:
     """A success response."""
     return {"jsonrpc": "2.0", "id": request_id, "result": value}
@@ -99,7 +102,9 @@ def members(params: Any) -> JsonObject | Refusal:
 
 
 def classify(value: Any) -> Message:
-    """What kind of message a JSON value is."""
+    """What kind of message a JSON value is; a message is what it is already."""
+    if isinstance(value, _MESSAGES):
+        return value
     if not isinstance(value, dict):
         return _malformed("A message must be a JSON object.")
     if "method" not in value and ("result" in value or "error" in value):

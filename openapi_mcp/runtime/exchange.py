@@ -7,12 +7,13 @@ left on it, else closed, so that the API sees that nobody listens. Specification
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import httpx
 
 from .framing import Framing, request_head
 from .reader import Reader
+from .whole import Whole
 from .wire import Wire
 
 Release: TypeAlias = Callable[[Wire, bool], None]
@@ -20,36 +21,6 @@ Release: TypeAlias = Callable[[Wire, bool], None]
 
 _AT_ONCE: Final = 64 * 1024
 """Bytes that are written together, or read: a body up to this size goes with its head, larger ones in such pieces."""
-
-
-_CODED: Final = frozenset({b"content-encoding", b"transfer-encoding"})
-"""Header fields that say that a body is not what came."""
-
-
-class Whole(httpx.Response):
-    """An answer that came at once, body and all, as it is: what others do to read one is done already."""
-
-    def __init__(
-        self, status: int, headers: list[tuple[bytes, bytes]], body: bytes, extensions: dict[str, Any]
-    ) -> None:
-        super().__init__(status, headers=headers, stream=httpx.ByteStream(body), extensions=extensions)
-        self._body = body
-
-    @property
-    def content(self) -> bytes:
-        """The body."""
-        return self._body
-
-    def read(self) -> bytes:
-        """The body."""
-        return self._body
-
-    async def aread(self) -> bytes:
-        """The body."""
-        return self._body
-
-    async def aclose(self) -> None:
-        """There is nothing to close."""
 
 
 class Exchange(httpx.AsyncByteStream):
@@ -86,8 +57,9 @@ class Exchange(httpx.AsyncByteStream):
         said = {"http_version": b"HTTP/" + reader.version.encode(), "reason_phrase": reader.reason}
         if reader.complete:
             self._end()
-            if reader.held <= _AT_ONCE and not _CODED.intersection(name.lower() for name, _ in reader.headers):
-                return Whole(reader.status, reader.headers, reader.take(), said)
+            if reader.held <= _AT_ONCE and not reader.coded:
+                body, kind = reader.take(), reader.content_type
+                return Whole(reader.status, reader.headers, body, content_type=kind, extensions=said)
         return httpx.Response(reader.status, headers=reader.headers, stream=self, extensions=said)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

@@ -3,7 +3,6 @@
 A limit is checked before what it limits is begun, so that who is refused has cost nothing.
 """
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,6 +10,7 @@ from typing import Any, Final
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
+from .promptly import within
 from .protocol import jsonrpc
 from .replies import Refused
 
@@ -40,9 +40,7 @@ class Intake:
         if announced.isdecimal() and int(announced) > self.max_bytes:
             raise self._too_long()
         try:
-            async with asyncio.timeout(self.seconds):
-                body = await self._body(receive)
-            return jsonrpc.decode(body)
+            return jsonrpc.decode(await within(self.seconds, self._body(receive)))
         except TimeoutError:
             message = f"A message has to arrive within {self.seconds:g} seconds."
             raise Refused(408, message, headers={"Connection": "close"}) from None

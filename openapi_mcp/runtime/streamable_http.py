@@ -195,7 +195,7 @@ class _Endpoint:
 
     async def _post(self, scope: Scope, receive: Receive, headers: Headers, reply: Reply) -> Answer | None:
         with self._calls:
-            message = await self._intake.read(receive, headers)
+            message = protocol.classified(await self._intake.read(receive, headers))
             stateless = protocol.is_stateless(message, headers)
             session = Session() if stateless else self._reception.session(headers)
             step = self._live.receive(message, session, headers)

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """Every tool; the tools of the search; or whichever suits their number."""
+    """Every tool; the tools of the search; or, where nobody says, whichever suits their number and size."""
 
     ALL = "all"
     SEARCH = "search"

@@ -102,8 +102,8 @@ ModeOption = Annotated[
     typer.Option(
         "--mode",
         help="all: list every tool; search: list three tools that find, describe and call the others; "
-        "auto: search above 128 tools or 40,000 tokens.",
-        show_default="all",
+        "auto: all, but search above 128 tools or 40,000 tokens.",
+        show_default="auto",
     ),
 ]
 Pin = Annotated[

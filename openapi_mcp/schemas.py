@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from . import prose
-from .conversion import DEFINITIONS, LISTS, MAPS, SINGLE, Conversion, Place, Reference
+from .conversion import Conversion, Place, Reference
 from .document import Document
 from .errors import Problem
+from .inlining import Inlining, referred
 from .resolver import BrokenReference, Resolver
 from .runtime.types import Schema
 
@@ -52,6 +53,7 @@ class Schemas:
         self._definitions: dict[str, _Converted] = {}
         self._loopless: set[str] = set()
         self._reached: dict[tuple[str, ...], dict[str, Schema]] = {}
+        self._inlining = Inlining(self.definition)
 
     def convert(self, node: Any, pointer: str) -> Schema:
         """The schema at a place. Raises BrokenReference where one of its own references leads nowhere."""
@@ -67,9 +69,17 @@ class Schemas:
         """Where the document has one definition."""
         return self._places[name][1]
 
-    def definitions(self, schemas: Iterable[Schema]) -> dict[str, Schema]:
-        """What these schemas reach, the `$defs` of a tool. Raises BrokenReference if that needs what is not there."""
-        key = tuple(sorted({name for schema in schemas for name in referred(schema)}))
+    def settled(self, properties: dict[str, Schema]) -> tuple[dict[str, Schema], dict[str, Schema]]:
+        """A tool's properties, and the `$defs` that they need. Raises BrokenReference if one is not there."""
+        names = {name for schema in properties.values() for name in referred(schema)}
+        if not names:
+            return properties, {}
+        self.definitions(names)
+        return self._inlining.inlined(properties, names)
+
+    def definitions(self, names: Iterable[str]) -> dict[str, Schema]:
+        """These definitions and all that they reach, whole and without loops. Raises BrokenReference like `settled`."""
+        key = tuple(sorted(names))
         if key not in self._reached:
             self._open_loops(self._reach(key))
             self._reached[key] = {name: self.definition(name) for name in sorted(self._reach(key))}
@@ -143,24 +153,6 @@ class Schemas:
                 hint="let one of the schemas in the loop say what it is",
             )
         )
-
-
-def referred(schema: Schema) -> Iterator[str]:
-    """The names of the definitions that a schema refers to; values in it are not searched."""
-    waiting: list[Any] = [schema]
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, dict):
-            continue
-        if "$ref" in node:
-            yield node["$ref"].removeprefix(DEFINITIONS)
-        for keyword, value in node.items():
-            if keyword in SINGLE:
-                waiting.append(value)
-            elif keyword in LISTS:
-                waiting += value
-            elif keyword in MAPS:
-                waiting += value.values()
 
 
 def _stem(pointer: str) -> str:

@@ -15,9 +15,9 @@ from openapi_mcp import loader, swagger2
 from openapi_mcp.compiled import Compiled
 from openapi_mcp.economy import WHOLE
 from openapi_mcp.errors import DocumentError
+from openapi_mcp.inlining import referred
 from openapi_mcp.runtime.models import Tool
 from openapi_mcp.runtime.types import Schema
-from openapi_mcp.schemas import referred
 from openapi_mcp.tools import build
 from tests.conftest import SHARED
 

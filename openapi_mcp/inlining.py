@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from . import keywords, prose
 from .conversion import DEFINITIONS, HOISTED, LISTS, MAPS, SINGLE
@@ -21,6 +21,14 @@ _GIVING_WAY: Final = frozenset({"$ref", "description", "default", "deprecated"})
 _REFERENCE: Final = len('{"$ref":""}') + len(DEFINITIONS)
 _ENTRY: Final = len('"":,')
 """Bytes of a reference and of an entry in `$defs` without the name, and the latter also without the definition."""
+
+
+class Held(NamedTuple):
+    """A reference in a schema: to which definition, in which object, how deep."""
+
+    name: str
+    holder: Schema
+    depth: int
 
 
 @dataclass(slots=True)
@@ -60,17 +68,18 @@ class Inlining:
         self._made: dict[tuple[int, ...], Schema] = {}
 
     def inlined(
-        self, properties: dict[str, Schema], names: Iterable[str]
+        self, properties: dict[str, Schema], held: Iterable[Held]
     ) -> tuple[dict[str, Schema], dict[str, Schema]]:
-        """A tool's properties, which refer to these names, and the definitions that they still need.
+        """A tool's properties, which hold these references, and the definitions that they still need.
 
         None of the definitions that they lead to is to be changed any more.
         """
+        names = {reference.name for reference in held}
         self._know(names)
-        properties = self._placed(properties, frozenset(name for name in names if self._short[name]))
-        found: dict[str, _Use] = {}
-        for schema in properties.values():
-            self._count(_nodes(schema), found)
+        if short := frozenset(name for name in names if self._short[name]):
+            properties = self._placed(properties, short)
+            held = (reference for schema in properties.values() for reference in references(schema))
+        found = self._counted(held)
         key = tuple(sorted((name, use.times, use.loose, use.depth) for name, use in found.items()))
         if key not in self._decided:
             self._decided[key] = self._decision(found)
@@ -84,7 +93,8 @@ class Inlining:
             name = waiting[-1]
             if name not in self._known and name not in entered:
                 entered.add(name)
-                waiting += set(referred(self._definition(name))) - self._known.keys() - entered
+                inner = {reference.name for reference in references(self._definition(name))}
+                waiting += inner - self._known.keys() - entered
                 continue
             waiting.pop()
             if name not in self._known:
@@ -96,28 +106,32 @@ class Inlining:
         A recursive definition always refers to something.
         """
         schema = self._definition(name)
-        schema = self._replaced(schema, frozenset(inner for inner in referred(schema) if self._short.get(inner)))
+        if short := frozenset(each.name for each in references(schema) if self._short.get(each.name)):
+            schema = self._replaced(schema, short)
         nodes = list(_nodes(schema))
         if any(keywords.MIRRORED in node for node, _ in nodes):
             self._fixed.add(name)
-        known = _Known(schema, {}, max(depth for _, depth in nodes))
-        self._count(nodes, known.uses)
+        known = _Known(schema, self._counted(references(schema)), max(depth for _, depth in nodes))
         reference = _REFERENCE + len(name)
         self._short[name] = not known.uses and _at_least(schema) <= reference and known.bytes() <= reference
         self._known[name] = known
 
-    def _count(self, nodes: Iterable[tuple[Schema, int]], found: dict[str, _Use]) -> None:
-        for holder, depth in nodes:
-            if "$ref" in holder:
-                name = holder["$ref"].removeprefix(DEFINITIONS)
-                use = found.setdefault(name, _Use())
-                use.times += 1
-                use.loose += self._is_loose(holder, name)
-                use.depth = max(use.depth, depth, 1)  # references alone in a row are deep as well
+    def _counted(self, held: Iterable[Held]) -> dict[str, _Use]:
+        found: dict[str, _Use] = {}
+        for name, holder, depth in held:
+            use = found.setdefault(name, _Use())
+            use.times += 1
+            use.loose += self._is_loose(holder, name)
+            use.depth = max(use.depth, depth, 1)  # references alone in a row are deep as well
+        return found
 
     def _is_loose(self, holder: Schema, name: str) -> bool:
         """Whether a reference may give way to what it names, of which nothing gets lost or means something else."""
-        if name in self._fixed or holder.keys() - _GIVING_WAY:
+        if name in self._fixed:
+            return False
+        if len(holder) == 1:
+            return True
+        if holder.keys() - _GIVING_WAY:
             return False
         beside, target = holder.keys() - {"$ref", "description"}, self._definition(name)
         if beside and "$ref" in target:
@@ -176,7 +190,7 @@ class Inlining:
         """A schema with these definitions in their places: one object for all who ask for the same."""
         key = (id(schema), names)
         if key not in self._given:
-            inner = dict.fromkeys(name for name in referred(schema) if name in names)
+            inner = dict.fromkeys(each.name for each in references(schema) if each.name in names)
             parts = (id(self._shared(self._known[name].schema, names)) for name in inner)
             made = (id(schema), *parts)
             if made not in self._made:
@@ -208,11 +222,11 @@ class Inlining:
         return value
 
 
-def referred(schema: Schema) -> Iterator[str]:
-    """The names of the definitions that a schema refers to; values in it are not searched."""
-    for node, _ in _nodes(schema):
-        if "$ref" in node:
-            yield node["$ref"].removeprefix(DEFINITIONS)
+def references(schema: Schema) -> list[Held]:
+    """The references in a schema, by the names of the definitions; values in it are not searched."""
+    return [
+        Held(node["$ref"].removeprefix(DEFINITIONS), node, depth) for node, depth in _nodes(schema) if "$ref" in node
+    ]
 
 
 def _nodes(schema: Schema) -> Iterator[tuple[Schema, int]]:

@@ -14,7 +14,7 @@ from . import prose
 from .conversion import Conversion, Place, Reference
 from .document import Document
 from .errors import Problem
-from .inlining import Inlining, referred
+from .inlining import Inlining, references
 from .resolver import BrokenReference, Resolver
 from .runtime.types import Schema
 
@@ -52,7 +52,7 @@ class Schemas:
         self._places: dict[str, tuple[Any, str]] = {}  # of definitions, by name
         self._definitions: dict[str, _Converted] = {}
         self._loopless: set[str] = set()
-        self._reached: dict[tuple[str, ...], dict[str, Schema]] = {}
+        self._complete: set[str] = set()  # definitions that are whole and without loops, with all that they reach
         self._inlining = Inlining(self.definition)
 
     def convert(self, node: Any, pointer: str) -> Schema:
@@ -71,19 +71,27 @@ class Schemas:
 
     def settled(self, properties: dict[str, Schema]) -> tuple[dict[str, Schema], dict[str, Schema]]:
         """A tool's properties, and the `$defs` that they need. Raises BrokenReference if one is not there."""
-        names = {name for schema in properties.values() for name in referred(schema)}
-        if not names:
+        found = {key: held for key, schema in properties.items() if (held := references(schema))}
+        if not found:
             return properties, {}
-        self.definitions(names)
-        return self._inlining.inlined(properties, names)
+        held = [reference for held in found.values() for reference in held]
+        self._complete_all({reference.name for reference in held})
+        referring, definitions = self._inlining.inlined({key: properties[key] for key in found}, held)
+        return {**properties, **referring}, definitions
 
     def definitions(self, names: Iterable[str]) -> dict[str, Schema]:
-        """These definitions and all that they reach, whole and without loops. Raises BrokenReference like `settled`."""
-        key = tuple(sorted(names))
-        if key not in self._reached:
-            self._open_loops(self._reach(key))
-            self._reached[key] = {name: self.definition(name) for name in sorted(self._reach(key))}
-        return self._reached[key]
+        """These definitions and all that they reach, none of them in a place yet. Raises BrokenReference."""
+        wanted = sorted(names)
+        self._complete_all(wanted)
+        return {name: self.definition(name) for name in sorted(self._reach(wanted))}
+
+    def _complete_all(self, names: Iterable[str]) -> None:
+        """Convert all that these definitions reach, and open its loops. Raises BrokenReference."""
+        reached = self._reach(sorted(set(names) - self._complete))
+        self._open_loops(reached)
+        for name in sorted(reached):
+            self.definition(name)
+        self._complete.update(reached)
 
     def _conversion(self, node: Any, pointer: str) -> _Converted:
         conversion = Conversion(

@@ -4,7 +4,7 @@ from typing import Any
 
 from openapi_mcp.compiled import Compiled
 from openapi_mcp.document import Document
-from openapi_mcp.inlining import referred
+from openapi_mcp.inlining import references
 from openapi_mcp.resolver import Resolver
 from openapi_mcp.runtime.models import Argument, Tool
 from openapi_mcp.schemas import Schemas
@@ -48,7 +48,7 @@ def converted(schema: Any, *, version: str = "3.0", **root: Any) -> Json:
     whole = document({}, version=version, **root)
     made = Schemas(whole, Resolver(whole))
     found = made.convert(schema, "#/here")
-    definitions = made.definitions(referred(found))
+    definitions = made.definitions(each.name for each in references(found))
     return found | ({"$defs": definitions} if definitions else {})
 
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from openapi_mcp.inlining import referred
+from openapi_mcp.inlining import references
 from tests.compiling import STRING, compiled, converted, input_of, json_body, ref, schemas, tool_of
 
 NAMES = ["A", "B", "C", "a long name of a definition that is longer than what it says".replace(" ", "")]
@@ -87,7 +87,7 @@ def test_what_is_kept_is_what_is_reached(schema: Any, named: dict[str, Any]) -> 
     found = input_of(schema, version="3.1", **schemas(**named))
     reached, waiting = set[str](), [{key: value for key, value in found.items() if key != "$defs"}]
     while waiting:
-        for name in set(referred(waiting.pop())) - reached:
+        for name in {each.name for each in references(waiting.pop())} - reached:
             reached.add(name)
             waiting.append(found["$defs"][name])
     assert reached == found.get("$defs", {}).keys()

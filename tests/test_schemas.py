@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from openapi_mcp.inlining import referred
+from openapi_mcp.inlining import references
 from openapi_mcp.resolver import Resolver
 from openapi_mcp.schemas import Schemas
 from tests.compiling import STRING, compiled, converted, document, input_of, json_body, kinds, ref, schemas, tool_of
@@ -35,7 +35,7 @@ def test_definitions_are_what_is_reached_and_nothing_else() -> None:
 
 def test_what_looks_like_a_reference_in_a_value_is_none() -> None:
     schema = {"enum": [{"$ref": "#/components/schemas/A"}], "default": {"$ref": "x"}, "const": {"$ref": "y"}}
-    assert list(referred(input_of(schema, version="3.1"))) == []
+    assert references(input_of(schema, version="3.1")) == []
     named = {"type": "object", "properties": {"$ref": ref("A"), "a": STRING}}
     assert list(converted(named, **schemas(A=STRING))["$defs"]) == ["A"]
 
@@ -119,7 +119,7 @@ def test_a_chain_of_thousands_of_references_is_followed_without_recursion() -> N
     whole = document({}, **schemas(**named))
     found = Schemas(whole, Resolver(whole))
     schema = found.convert(ref("S0"), "#/here")
-    assert len(found.definitions(referred(schema))) == 3001
+    assert len(found.definitions(each.name for each in references(schema))) == 3001
 
 
 def test_a_schema_that_doubles_with_each_reference_takes_no_time() -> None:

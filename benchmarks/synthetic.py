@@ -25,7 +25,7 @@ review instance decision definition status operation job connection location lab
 KINDS: Final = "active archived default delegated external pending recent shared"
 
 _Json = dict[str, Any]
-_FIELDS: Final = 30
+_FIELDS: Final = 31
 """Properties of a schema: with their descriptions they make the 20 MB."""
 
 _STRING: Final = {"type": "string"}

@@ -359,10 +359,14 @@ def _opened(opening: "Opening", *, with_document: bool = False) -> "Bridge":
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """No search for garbage meanwhile: what is made here is kept, and to look through it takes a sixth of the time."""
+    """No search for garbage meanwhile: what is made here is kept, and to look through it takes a sixth of the time.
+
+    Nor is it looked through afterwards: it is as good as part of the program.
+    """
     gc.disable()
     try:
         yield
+        gc.freeze()
     finally:
         gc.enable()
 

@@ -7,7 +7,7 @@ nested too deeply for validators. Specification: JSON Schema Core 2020-12 sectio
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -56,10 +56,13 @@ class _Known:
 
 
 class Inlining:
-    """The definitions of one document. Nothing that it is given is changed; what it gives is shared."""
+    """Places for the definitions of one document. Nothing that it is given is changed; what it gives is shared.
 
-    def __init__(self, definition: Callable[[str], Schema]) -> None:
-        self._definition = definition
+    Definitions may become more, and none of them another one.
+    """
+
+    def __init__(self, definitions: Mapping[str, Schema]) -> None:
+        self._definitions = definitions
         self._known: dict[str, _Known] = {}
         self._short: dict[str, bool] = {}
         self._fixed: set[str] = set()  # what clients look for where it stands
@@ -70,10 +73,7 @@ class Inlining:
     def inlined(
         self, properties: dict[str, Schema], held: Iterable[Held]
     ) -> tuple[dict[str, Schema], dict[str, Schema]]:
-        """A tool's properties, which hold these references, and the definitions that they still need.
-
-        None of the definitions that they lead to is to be changed any more.
-        """
+        """A tool's properties, which hold these references, and the definitions that they still need."""
         names = {reference.name for reference in held}
         self._know(names)
         if short := frozenset(name for name in names if self._short[name]):
@@ -93,7 +93,7 @@ class Inlining:
             name = waiting[-1]
             if name not in self._known and name not in entered:
                 entered.add(name)
-                inner = {reference.name for reference in references(self._definition(name))}
+                inner = {reference.name for reference in references(self._definitions[name])}
                 waiting += inner - self._known.keys() - entered
                 continue
             waiting.pop()
@@ -105,7 +105,7 @@ class Inlining:
 
         A recursive definition always refers to something.
         """
-        schema = self._definition(name)
+        schema = self._definitions[name]
         if short := frozenset(each.name for each in references(schema) if self._short.get(each.name)):
             schema = self._replaced(schema, short)
         nodes = list(_nodes(schema))
@@ -133,7 +133,7 @@ class Inlining:
             return True
         if holder.keys() - _GIVING_WAY:
             return False
-        beside, target = holder.keys() - {"$ref", "description"}, self._definition(name)
+        beside, target = holder.keys() - {"$ref", "description"}, self._definitions[name]
         if beside and "$ref" in target:
             return False  # which may come to say the same
         return all(_json(holder[keyword]) == _json(target[keyword]) for keyword in beside & target.keys())

@@ -52,8 +52,8 @@ class Schemas:
         self._places: dict[str, tuple[Any, str]] = {}  # of definitions, by name
         self._definitions: dict[str, _Converted] = {}
         self._loopless: set[str] = set()
-        self._complete: set[str] = set()  # definitions that are whole and without loops, with all that they reach
-        self._inlining = Inlining(self.definition)
+        self._complete: dict[str, Schema] = {}  # definitions that are whole and without loops, as all that they reach
+        self._inlining = Inlining(self._complete)
 
     def convert(self, node: Any, pointer: str) -> Schema:
         """The schema at a place. Raises BrokenReference where one of its own references leads nowhere."""
@@ -87,11 +87,9 @@ class Schemas:
 
     def _complete_all(self, names: Iterable[str]) -> None:
         """Convert all that these definitions reach, and open its loops. Raises BrokenReference."""
-        reached = self._reach(sorted(set(names) - self._complete))
+        reached = self._reach(sorted(set(names) - self._complete.keys()))
         self._open_loops(reached)
-        for name in sorted(reached):
-            self.definition(name)
-        self._complete.update(reached)
+        self._complete.update({name: self.definition(name) for name in sorted(reached)})
 
     def _conversion(self, node: Any, pointer: str) -> _Converted:
         conversion = Conversion(

@@ -4,8 +4,9 @@ from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """Every tool; the tools of the search; or, where nobody says, whichever suits their number and size."""
+    """Every tool; the tools of the search, with calls or with programs that call; or what suits number and size."""
 
     ALL = "all"
     SEARCH = "search"
+    CODE = "code"
     AUTO = "auto"

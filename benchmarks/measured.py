@@ -95,16 +95,17 @@ def over_transport(api: str) -> Starlette:
 
 
 def bridge(api: str, document: str, transport: httpx.AsyncBaseTransport | None) -> Starlette:
-    """This project, as `serve` runs it."""
+    """This project, as `serve --mode all` runs it."""
     from openapi_mcp.bridge import Bridge  # noqa: PLC0415
     from openapi_mcp.config import Config  # noqa: PLC0415
+    from openapi_mcp.mode import Mode  # noqa: PLC0415
     from openapi_mcp.runtime.protocol import ServerDescription  # noqa: PLC0415
     from openapi_mcp.runtime.requests import RequestOptions  # noqa: PLC0415
     from openapi_mcp.runtime.server import Server  # noqa: PLC0415
     from openapi_mcp.runtime.streamable_http import create_app  # noqa: PLC0415
     from openapi_mcp.runtime.upstream import Upstream  # noqa: PLC0415
 
-    made = Bridge.open(Config(source=document))
+    made = Bridge.open(Config(source=document, mode=Mode.ALL))
     description = ServerDescription(implementation=made.implementation)
     upstream = Upstream(transport=transport)
     return create_app(Server(made.catalog, description, upstream, options=RequestOptions(base_url=api)))

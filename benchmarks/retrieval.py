@@ -23,6 +23,7 @@ from typing import Any, Final
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.document import Document
+from openapi_mcp.mode import Mode
 from openapi_mcp.runtime.models import Tool
 from openapi_mcp.runtime.search import Search
 from openapi_mcp.tools import build
@@ -144,8 +145,8 @@ def complete(outcomes: Sequence[Outcome], depth: int) -> float:
 
 
 def tools_of(path: Path) -> tuple[Tool, ...]:
-    """The tools of a document."""
-    return Bridge.open(Config(source=str(path))).tools
+    """The tools of a document, as they are where they are searched."""
+    return Bridge.open(Config(source=str(path), mode=Mode.SEARCH)).tools
 
 
 def mixed(*sets: Iterable[Tool]) -> list[Tool]:

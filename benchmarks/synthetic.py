@@ -1,11 +1,15 @@
 """A document of the size of Microsoft Graph's, made by rule: some 11,000 operations and 20 MB, the same at every run.
 
-Resources of everyday names, nested two deep, each with the usual five operations, descriptions and schemas. It is as
-large and as repetitive as such documents are, and says nothing that anybody could have tuned to.
+    python -m benchmarks.synthetic > large.json
+
+Resources of everyday names, nested two deep, each with the usual five operations, descriptions and schemas. As there,
+every schema extends a common one, refers to types that all share, some of them recursive, to the resource that it
+belongs to, and to itself. It is as large and as repetitive as such documents are, and says nothing that anybody could
+have tuned to.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, Final
 
@@ -21,14 +25,42 @@ review instance decision definition status operation job connection location lab
 KINDS: Final = "active archived default delegated external pending recent shared"
 
 _Json = dict[str, Any]
-_FIELDS: Final = 22
+_FIELDS: Final = 31
 """Properties of a schema: with their descriptions they make the 20 MB."""
+
+_STRING: Final = {"type": "string"}
+_SHARED: Final[Mapping[str, _Json]] = {
+    "entity": {"id": {"type": "string", "description": "The unique identifier for an entity. Read-only."}},
+    "identity": {
+        "displayName": {"type": "string", "description": "The display name of the identity, if it has one."},
+        "id": {"type": "string", "description": "Unique identifier for the identity."},
+    },
+    "identitySet": {name: {"$ref": "#/components/schemas/identity"} for name in ("application", "device", "user")},
+    "emailAddress": {"address": {"type": "string", "format": "email"}, "name": _STRING},
+    "recipient": {"emailAddress": {"$ref": "#/components/schemas/emailAddress"}},
+    "itemBody": {"content": _STRING, "contentType": {"type": "string", "enum": ["text", "html"]}},
+    "dateTimeTimeZone": {
+        "dateTime": {"type": "string", "description": "A point of time in a combined representation of date and time."},
+        "timeZone": {"type": "string", "description": "Represents a time zone, for example, Pacific Standard Time."},
+    },
+    "itemReference": {
+        "path": {"type": "string", "description": "The path by which the item is found."},
+        "parent": {"$ref": "#/components/schemas/itemReference"},
+        "sharedBy": {"$ref": "#/components/schemas/identitySet"},
+    },
+    "openExtension": {
+        "extensionName": {"type": "string", "description": "A unique text identifier for an open type extension."},
+        "extensions": {"type": "array", "items": {"$ref": "#/components/schemas/openExtension"}},
+    },
+}
+"""The types that all schemas refer to, by their properties."""
 
 
 def document(operations: int = 11_000) -> _Json:
     """The document, with at least so many operations."""
     paths: dict[str, _Json] = {}
-    schemas: dict[str, _Json] = {}
+    schemas = {name: _object(name, properties) for name, properties in _SHARED.items()}
+    schemas |= {root: _schema(root, root) for root in ROOTS.split()}
     made = 0
     for root, kind, part in _resources():
         if made >= operations:
@@ -52,8 +84,32 @@ def _resources() -> Iterator[tuple[str, str, str]]:
     yield from ((root, kind, part) for kind, root, part in product(KINDS.split(), ROOTS.split(), PARTS.split()))
 
 
+def _object(name: str, properties: _Json) -> _Json:
+    return {"type": "object", "title": name, "properties": properties}
+
+
+def _ref(name: str) -> _Json:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _list(name: str) -> _Json:
+    return {"type": "array", "items": _ref(name)}
+
+
 def _schema(name: str, root: str) -> _Json:
-    properties: _Json = {"id": {"type": "string", "description": f"Read-only. The key of the {name}."}}
+    """A schema of a resource: what all have, what it refers to, and fields of its own."""
+    properties: _Json = {
+        "createdBy": _ref("identitySet"),
+        "lastModifiedBy": _ref("identitySet"),
+        "body": _ref("itemBody"),
+        "start": _ref("dateTimeTimeZone"),
+        "recipients": _list("recipient"),
+        "parentReference": _ref("itemReference"),
+        "extensions": _list("openExtension"),
+        "children": _list(name),
+    }
+    if name != root:
+        properties[root] = _ref(root)
     words = PARTS.split()
     for number in range(_FIELDS):
         word = words[(number * 7 + len(name)) % len(words)]
@@ -61,7 +117,7 @@ def _schema(name: str, root: str) -> _Json:
             "type": "string" if number % 2 else "integer",
             "description": f"What the {word} of this {root} is called, or how many there are; supports $filter.",
         }
-    return {"type": "object", "title": name, "properties": properties}
+    return {"allOf": [_ref("entity"), _object(name, properties)], "description": f"One {name}."}
 
 
 def _operation(verb: str, name: str, sentence: str, **more: Any) -> _Json:
@@ -83,8 +139,8 @@ def _body(ref: _Json) -> _Json:
 
 
 def _collection(name: str, root: str, kind: str, part: str) -> _Json:
-    ref = {"$ref": f"#/components/schemas/{name}"}
-    page = {"type": "object", "properties": {"value": {"type": "array", "items": ref}}}
+    ref = _ref(name)
+    page = _object(f"Collection of {name}", {"value": _list(name), "@odata.nextLink": _STRING})
     options = [_parameter(each, "query") for each in ("search", "filter", "orderby", "select", "top")]
     return {
         "parameters": [_parameter(f"{root}_id")],
@@ -94,7 +150,7 @@ def _collection(name: str, root: str, kind: str, part: str) -> _Json:
 
 
 def _single(name: str, root: str, kind: str, part: str) -> _Json:
-    ref = {"$ref": f"#/components/schemas/{name}"}
+    ref = _ref(name)
     return {
         "parameters": [_parameter(f"{root}_id"), _parameter(f"{part}_id")],
         "get": _operation("get", name, f"One {kind} {part} of a {root}.", **_answer(ref)),

@@ -90,7 +90,7 @@ def servers(options: argparse.Namespace) -> Iterator[Measured]:
 
 def _ours(options: argparse.Namespace) -> Iterator[Measured]:
     def serve(document: str, *more: str) -> tuple[str, ...]:
-        return (sys.executable, "-m", "openapi_mcp", "serve", document, "--base-url", "API", *more)
+        return (sys.executable, "-m", "openapi_mcp", "serve", document, "--base-url", "API", "--mode", "all", *more)
 
     http = ("--transport", "http", "--port", "PORT")
     yield Measured(OURS, serve(options.document, *http), BOTH)

@@ -52,10 +52,13 @@ _TAKEN: Final = frozenset({*dir(builtins), *keyword.kwlist, "Any", "Literal", "N
 class Types:
     """The types of one module. `declared` are its declarations, each after those that it needs."""
 
-    def __init__(self, definitions: Mapping[str, Schema], taken: Iterable[str] = ()) -> None:
+    def __init__(
+        self, definitions: Mapping[str, Schema], taken: Iterable[str] = (), names: Mapping[str, str] = {}
+    ) -> None:
         self.declared: list[Source] = []
         self.used: set[str] = set()
         self._definitions = definitions
+        self._names = names  # of the document's, by likeness
         self._named: dict[str, str] = {}  # by definition
         self._written: dict[str, str] = {}  # names of classes and enumerations, by what they say
         self._taken = {*_TAKEN, *taken}
@@ -82,8 +85,11 @@ class Types:
         elif "$ref" in schema:
             yield from self._reference(schema["$ref"].removeprefix("#/$defs/"))
         elif "const" in schema or "enum" in schema:
+            called = self._called(schema)
             yield from self._enumeration(
-                schema.get("enum", [schema.get("const")]), name, named=self._is_definition(name)
+                schema.get("enum", [schema.get("const")]),
+                called or name,
+                named=bool(called) or self._is_definition(name),
             )
         elif choices := schema.get("oneOf") or schema.get("anyOf"):
             for number, choice in enumerate(choices, 1):
@@ -161,7 +167,7 @@ class Types:
         key = json.dumps([schema.get("properties"), schema.get("required")])
         if key in self._written:
             return self._written[key]
-        found = self._unique(name)
+        found = self._unique(name if definition else self._called(schema) or name)
         if definition:
             self._named[definition] = found
         self._taken.add(found)
@@ -182,6 +188,10 @@ class Types:
             said = Source(f"NotRequired[{said}]")
         return f'"{said.replace(FORWARD, "")}"' if FORWARD in said else said
 
+    def _called(self, schema: Schema) -> str:
+        """What the document calls a schema that has no name here."""
+        return camel(self._names[key]) if (key := likeness(schema)) in self._names else ""
+
     def _unique(self, name: str) -> str:
         found = unique(shortened(name, LONGEST_NAME), self._taken)
         self._taken.add(found)
@@ -196,6 +206,14 @@ def camel(name: str) -> str:
     """A name for a class: `new_pet` is NewPet."""
     plain = "".join(word.capitalize() for word in words(name)) or "Value"
     return f"N{plain}" if plain[0].isdigit() else plain
+
+
+def likeness(schema: Schema) -> str:
+    """What tells an object or an enumeration from others, whatever it refers to; nothing for other schemas."""
+    if "enum" in schema:
+        return json.dumps(schema["enum"])
+    properties = schema.get("properties")
+    return json.dumps([sorted(properties), sorted(schema.get("required", ()))]) if properties else ""
 
 
 def _literal(values: list[Any]) -> Group:

@@ -13,6 +13,7 @@ import typer
 
 from . import __version__, options
 from .errors import BridgeError, CallFailed, UsageError
+from .mode import Mode
 from .options import Transport
 from .parsing import Command, Commands
 
@@ -141,6 +142,7 @@ def inspect(
     budget: options.Budget = None,
     compact: options.Compact = False,
     max_tools: options.MaxTools = None,
+    mode: options.ModeOption = None,
     spec_header: options.SpecHeader = None,
     allow_remote_refs: options.RemoteRefs = False,
     no_cache: options.NoCache = False,
@@ -149,7 +151,7 @@ def inspect(
 ) -> None:
     """Show the tools of SPEC and its problems.
 
-    The tools with what each costs a model, and what is wrong with the document.
+    The tools with what each costs a model, what is wrong with the document, and whether `serve` lists or searches them.
     Tokens are estimated: the bytes of the tool's entry in the list, divided by four.
     """
     from . import report
@@ -278,7 +280,7 @@ def generate(
             templates=templates,
             force=force,
         )
-        bridge = _opened(_opening(context), with_document=True)
+        bridge = _opened(_opening(context, mode=Mode.ALL.value), with_document=True)  # a package lists all its tools
         for line in generating.stale(bridge, order) if check else generating.write(bridge, order):
             typer.echo(line)
         if bundle and not check:
@@ -340,13 +342,13 @@ def _check_stdin(source: str, settings: Mapping[str, Any], *, over_http: bool) -
         raise UsageError("stdin can be read only once", hint="--watch and --workers need the document in a file")
 
 
-def _opening(context: typer.Context) -> "Opening":
-    """The document and the options that a command was given."""
+def _opening(context: typer.Context, **decided: object) -> "Opening":
+    """The document and the options that a command was given, or that are decided by what it does."""
     from .opening import Opening
 
     given = {name: value for name, value in context.params.items() if _is_given(value)}
     source, settings = given.pop("spec"), given.pop("config", None)
-    return Opening(source, given, settings)
+    return Opening(source, {**given, **decided}, settings)
 
 
 def _opened(opening: "Opening", *, with_document: bool = False) -> "Bridge":
@@ -359,10 +361,14 @@ def _opened(opening: "Opening", *, with_document: bool = False) -> "Bridge":
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """No search for garbage meanwhile: what is made here is kept, and to look through it takes a sixth of the time."""
+    """No search for garbage meanwhile: what is made here is kept, and to look through it takes a sixth of the time.
+
+    Nor is it looked through afterwards: it is as good as part of the program.
+    """
     gc.disable()
     try:
         yield
+        gc.freeze()
     finally:
         gc.enable()
 

@@ -23,7 +23,7 @@ def load(source: str, wanted: Wanted, progress: Callable[[str], None] = lambda _
 def compiled(document: Document, wanted: Wanted) -> Compiled:
     """The tools of a document. Raises UsageError where what is wanted cannot be."""
     made = tools.build(document, selection=wanted.selection, base_url=wanted.servers, economy=wanted.economy)
-    return replace(made, sizes=tuple(map(budget.size, made.tools)))
+    return replace(made, sizes=tuple(budget.sizes(made.tools)))
 
 
 def origin(document: Document) -> Origin:

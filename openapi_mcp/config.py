@@ -48,7 +48,7 @@ class Config:
     check_contract: bool = False
     page_size: int | None = None
     explicit_fields: bool = False
-    mode: Mode = Mode.ALL
+    mode: Mode = Mode.AUTO
     pinned: tuple[str, ...] = ()
     code_timeout: float = USUAL.seconds
     code_calls: int = USUAL.calls
@@ -211,7 +211,7 @@ def _texts(value: Any) -> list[str]:
 
 def _mode(value: Any) -> Mode:
     try:
-        return Mode(value or Mode.ALL)
+        return Mode(value or Mode.AUTO)
     except ValueError:
         raise UsageError(f"there is no mode {value}", where="mode", hint=f"known are {', '.join(Mode)}") from None
 

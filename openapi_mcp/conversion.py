@@ -58,13 +58,12 @@ class Place:
 
     def inside(self, *tokens: str | int, in_place: bool = False) -> Self:
         """The place of a schema within this one."""
-        return replace(
-            self,
-            pointer=join(self.pointer, *tokens),
-            depth=self.depth + 1,
-            in_place=self.in_place and in_place,
-            negated=self.negated != (tokens == ("not",)),
-            hidden=self.hidden if in_place else frozenset(),
+        return type(self)(
+            join(self.pointer, *tokens),
+            self.depth + 1,
+            self.in_place and in_place,
+            self.negated != (tokens == ("not",)),
+            self.hidden if in_place else frozenset(),
         )
 
 

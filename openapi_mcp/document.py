@@ -76,12 +76,16 @@ class Document:
 
 def escape(token: str) -> str:
     """One token of a pointer."""
+    if token.isalnum():  # as most are: a schema's pointer is made of some ten
+        return token
     return token.replace("~", "~0").replace("/", "~1").replace("%", "%25")
 
 
 def join(pointer: str, *tokens: str | int) -> str:
     """A pointer to something further in: `join("#/paths", "/pets", "get")` is `#/paths/~1pets/get`."""
-    return "/".join([pointer, *(escape(token) if isinstance(token, str) else str(token) for token in tokens)])
+    for token in tokens:
+        pointer = f"{pointer}/{escape(token) if isinstance(token, str) else token}"
+    return pointer
 
 
 def step(node: Any, token: str) -> tuple[Any, str]:

@@ -19,6 +19,7 @@ from .runtime import toolkit
 from .sample_calls import sample_calls
 from .tagging import tags
 from .tool_modules import ModuleSource, ModuleWriter, Shared, import_line
+from .type_names import type_names
 
 Runtime: TypeAlias = Literal["vendored", "installed"]
 
@@ -63,7 +64,10 @@ class _Writer:
         schemes = {scheme: constants[scheme.name] for scheme in bridge.security_schemes()}
         base_url = Counter(tool.base_url for tool in bridge.tools).most_common(1)
         shared = Shared(
-            base_url=base_url[0][0] if base_url else None, schemes=schemes, output_names=metadata.output_names(bridge)
+            base_url=base_url[0][0] if base_url else None,
+            schemes=schemes,
+            output_names=metadata.output_names(bridge),
+            type_names=type_names(bridge),
         )
         self._modules = list(_modules(bridge, shared))
         self._values = {

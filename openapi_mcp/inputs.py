@@ -47,6 +47,7 @@ def lay_out(parameters: Sequence[Parameter], body: Body | None, schemas: Schemas
     names = argument_names([entry.key for entry in entries])
     properties = {name: _named(entry, name, schemas) for name, entry in zip(names, entries, strict=True)}
     required = [name for name, entry in zip(names, entries, strict=True) if entry.argument.required]
+    properties, definitions = schemas.settled(properties)
     schema: Schema = {"type": "object", "properties": properties}
     if body is not None and body.names_dialect:
         schema = {"$schema": DIALECT, **schema}
@@ -54,7 +55,7 @@ def lay_out(parameters: Sequence[Parameter], body: Body | None, schemas: Schemas
         schema["required"] = required
     if body is None or body.properties is None or not body.properties.open:
         schema["additionalProperties"] = False
-    if definitions := schemas.definitions(properties.values()):
+    if definitions:
         schema["$defs"] = definitions
     if schemas.mirrors:
         schema = _mirrored(schema, {name: entry.pointer for name, entry in zip(names, entries, strict=True)}, schemas)
@@ -64,7 +65,7 @@ def lay_out(parameters: Sequence[Parameter], body: Body | None, schemas: Schemas
 def _of_parameter(parameter: Parameter, schemas: Schemas) -> _Entry:
     schema = dict(schemas.convert(parameter.node, parameter.pointer))
     if description := prose.trimmed(prose.clean(parameter.description), schemas.longest_text):
-        schema["description"] = _with(description, schema.get("description", ""))
+        schema["description"] = prose.joined(description, schema.get("description", ""))
     if parameter.deprecated:
         schema["deprecated"] = True
     argument = Argument(
@@ -79,11 +80,6 @@ def _of_parameter(parameter: Parameter, schemas: Schemas) -> _Entry:
         items_style=parameter.items_style,
     )
     return _Entry(ArgumentKey(parameter.location, parameter.name), schema, argument, parameter.pointer)
-
-
-def _with(description: str, of_schema: str) -> str:
-    """What a parameter says, and after it what its schema says besides: a format, for one, that has no keyword."""
-    return description if of_schema in description else f"{description} {of_schema}"
 
 
 def _of_body(body: Body | None) -> Iterator[_Entry]:

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """Every tool; the tools of the search, with calls or with programs that call; or what suits their number."""
+    """Every tool; the tools of the search, with calls or with programs that call; or what suits number and size."""
 
     ALL = "all"
     SEARCH = "search"

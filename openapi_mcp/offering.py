@@ -44,7 +44,7 @@ def offering(mode: Mode, tools: Sequence[Tool], sizes: Mapping[str, int] = {}) -
 
 def _too_much(tools: Sequence[Tool], sizes: Mapping[str, int]) -> str:
     if len(tools) > MOST_TOOLS:
-        return f"more than {MOST_TOOLS} tools are more than many clients take"
+        return f"{len(tools):,} tools are more than the {MOST_TOOLS} that many clients take"
     cost = sum(of_bytes(sizes[tool.name]) if tool.name in sizes else tokens(tool) for tool in tools)
     return f"the list would cost {cost:,} tokens, more than {MOST_TOKENS:,}" if cost > MOST_TOKENS else ""
 

@@ -103,8 +103,8 @@ ModeOption = Annotated[
         "--mode",
         help="all: list every tool; search: list three tools that find, describe and call the others; "
         "code: the third runs programs that call them (needs the extra `code`); "
-        "auto: search above 128 tools or 40,000 tokens.",
-        show_default="all",
+        "auto: all, but search above 128 tools or 40,000 tokens.",
+        show_default="auto",
     ),
 ]
 Pin = Annotated[

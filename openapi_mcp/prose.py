@@ -33,6 +33,11 @@ def clean(text: Any) -> str:
     return re.sub(r"\n{3,}", "\n\n", plain).strip() if "\n" in plain else plain.strip()
 
 
+def joined(text: str, more: str) -> str:
+    """What is said of a place, and after it what is said of what stands there, unless that was said already."""
+    return text if more in text else f"{text} {more}"
+
+
 def line(text: Any, limit: int = TITLE_LIMIT) -> str:
     """A clean text in one line of at most `limit` characters."""
     return trimmed(" ".join(clean(text).split()), limit)

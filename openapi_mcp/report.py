@@ -82,11 +82,9 @@ def serving(bridge: Bridge, connection: Sequence[str]) -> str:
     rows = [("", f"{heading(bridge)}: {totals(bridge, bridge.problems)}"), ("calls go to", base_urls(bridge))]
     rows += [("credentials", line) for line in credentials(bridge)]
     rows += [("connect", line) for line in connection]
+    if bridge.offering.why:
+        rows.append(("mode", offered(bridge)))
     page, more = bridge.catalog.page()
-    if why := bridge.offering.why:
-        listed = f"{plural(len(page), 'tool')} listed, about {sum(map(tokens, page)):,} tokens"
-        hint = "; --mode all lists every tool, --pin some" if bridge.offering.searches else ""
-        rows.append(("mode", f"{listed}: {why}{hint}"))
     if more:
         hint = f"clients that never ask for a second page see {len(page):,} of the tools; --include narrows them"
         rows.append(("pages", hint))
@@ -96,12 +94,26 @@ def serving(bridge: Bridge, connection: Sequence[str]) -> str:
     return "\n".join(f"{label:>12}  {text}" if label else text for label, text in rows)
 
 
+def offered(bridge: Bridge) -> str:
+    """What is listed, and why that; where it is a search, how all tools would be."""
+    searches, why = bridge.offering.searches, bridge.offering.why
+    listed = bridge.catalog.tools
+    shown = f"{plural(len(listed), 'tool')} listed, about {_listed_tokens(bridge):,} tokens"
+    hint = "; --mode all lists every tool, --pin some" if searches else ""
+    return f"{shown}{f': {why}' if why else ''}{hint}"
+
+
+def _listed_tokens(bridge: Bridge) -> int:
+    return sum(map(tokens, bridge.catalog.tools)) if bridge.offering.searches else total(bridge.compiled.sizes)
+
+
 def reloaded(old: Bridge, new: Bridge) -> str:
-    """One line: what became of the tools."""
+    """One line: what became of the tools, and of the way they are offered if that is another now."""
     before, after = ({tool.name: tool for tool in bridge.tools} for bridge in (old, new))
     changed = sum(name in before and before[name] != tool for name, tool in after.items())
     added, removed = len(after.keys() - before.keys()), len(before.keys() - after.keys())
-    return f"loaded again: {plural(len(after), 'tool')}, {added:,} new, {changed:,} changed, {removed:,} gone"
+    mode = f"; now {offered(new)}" if old.offering.searches != new.offering.searches else ""
+    return f"loaded again: {plural(len(after), 'tool')}, {added:,} new, {changed:,} changed, {removed:,} gone{mode}"
 
 
 def one_line(error: BridgeError) -> str:
@@ -126,7 +138,8 @@ def print_tools(bridge: Bridge, problems: Sequence[Problem]) -> None:
         table.add_row(*(Text(printable(cell)) for cell in cells), f"{of_bytes(sizes[tool.name]):,}")
     Console(width=None if sys.stdout.isatty() else WIDE).print(table)
     needed = [f"credential {line}" for line in credentials(bridge)]
-    told = [*problem_lines(problems), *needed, *_room_lines(bridge), *_saving_lines(bridge)]
+    served = f"serve: {offered(bridge)}"
+    told = [*problem_lines(problems), *needed, *_room_lines(bridge), served, *_saving_lines(bridge)]
     for line in ("", *told, f"{heading(bridge)}: {totals(bridge, problems)}"):
         print(line)
 
@@ -145,7 +158,7 @@ def _room_lines(bridge: Bridge) -> Iterable[str]:
 
 def _saving_lines(bridge: Bridge) -> Iterable[str]:
     """What options would make of the list."""
-    now = total(bridge.compiled.sizes)
+    now = _listed_tokens(bridge)
     for option, then in with_options(bridge):
         yield f"with {option}: about {then:,} tokens ({(then - now) / max(now, 1):+.0%})"
 
@@ -228,6 +241,12 @@ def bridge_json(bridge: Bridge, problems: Sequence[Problem]) -> dict[str, Any]:
         "excluded": bridge.compiled.excluded,
         "lost": sum(problem.operation is not None for problem in problems),
         "tokens": total(bridge.compiled.sizes),
+        "served": {
+            "searched": bridge.offering.searches,
+            "tools": len(bridge.catalog.tools),
+            "tokens": _listed_tokens(bridge),
+            "why": bridge.offering.why,
+        },
         "tokensWith": dict(with_options(bridge)),
         "credentials": {scheme.name: scheme.variable for scheme in bridge.security_schemes()},
         "tools": [tool_json(tool) for tool in bridge.tools],

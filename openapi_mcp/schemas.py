@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from . import prose
-from .conversion import DEFINITIONS, LISTS, MAPS, SINGLE, Conversion, Place, Reference
+from .conversion import Conversion, Place, Reference
 from .document import Document
 from .errors import Problem
+from .inlining import Inlining, references
 from .resolver import BrokenReference, Resolver
 from .runtime.types import Schema
 
@@ -51,7 +52,8 @@ class Schemas:
         self._places: dict[str, tuple[Any, str]] = {}  # of definitions, by name
         self._definitions: dict[str, _Converted] = {}
         self._loopless: set[str] = set()
-        self._reached: dict[tuple[str, ...], dict[str, Schema]] = {}
+        self._complete: dict[str, Schema] = {}  # definitions that are whole and without loops, as all that they reach
+        self._inlining = Inlining(self._complete)
 
     def convert(self, node: Any, pointer: str) -> Schema:
         """The schema at a place. Raises BrokenReference where one of its own references leads nowhere."""
@@ -67,13 +69,27 @@ class Schemas:
         """Where the document has one definition."""
         return self._places[name][1]
 
-    def definitions(self, schemas: Iterable[Schema]) -> dict[str, Schema]:
-        """What these schemas reach, the `$defs` of a tool. Raises BrokenReference if that needs what is not there."""
-        key = tuple(sorted({name for schema in schemas for name in referred(schema)}))
-        if key not in self._reached:
-            self._open_loops(self._reach(key))
-            self._reached[key] = {name: self.definition(name) for name in sorted(self._reach(key))}
-        return self._reached[key]
+    def settled(self, properties: dict[str, Schema]) -> tuple[dict[str, Schema], dict[str, Schema]]:
+        """A tool's properties, and the `$defs` that they need. Raises BrokenReference if one is not there."""
+        found = {key: held for key, schema in properties.items() if (held := references(schema))}
+        if not found:
+            return properties, {}
+        held = [reference for held in found.values() for reference in held]
+        self._complete_all({reference.name for reference in held})
+        referring, definitions = self._inlining.inlined({key: properties[key] for key in found}, held)
+        return {**properties, **referring}, definitions
+
+    def definitions(self, names: Iterable[str]) -> dict[str, Schema]:
+        """These definitions and all that they reach, none of them in a place yet. Raises BrokenReference."""
+        wanted = sorted(names)
+        self._complete_all(wanted)
+        return {name: self.definition(name) for name in sorted(self._reach(wanted))}
+
+    def _complete_all(self, names: Iterable[str]) -> None:
+        """Convert all that these definitions reach, and open its loops. Raises BrokenReference."""
+        reached = self._reach(sorted(set(names) - self._complete.keys()))
+        self._open_loops(reached)
+        self._complete.update({name: self.definition(name) for name in sorted(reached)})
 
     def _conversion(self, node: Any, pointer: str) -> _Converted:
         conversion = Conversion(
@@ -143,24 +159,6 @@ class Schemas:
                 hint="let one of the schemas in the loop say what it is",
             )
         )
-
-
-def referred(schema: Schema) -> Iterator[str]:
-    """The names of the definitions that a schema refers to; values in it are not searched."""
-    waiting: list[Any] = [schema]
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, dict):
-            continue
-        if "$ref" in node:
-            yield node["$ref"].removeprefix(DEFINITIONS)
-        for keyword, value in node.items():
-            if keyword in SINGLE:
-                waiting.append(value)
-            elif keyword in LISTS:
-                waiting += value
-            elif keyword in MAPS:
-                waiting += value.values()
 
 
 def _stem(pointer: str) -> str:

@@ -47,11 +47,12 @@ class ModuleSource:
 
 @dataclass(frozen=True, kw_only=True)
 class Shared:
-    """What all modules of a package refer to: the constants for base URL and security schemes, and names of outputs."""
+    """What all modules of a package refer to: constants for base URL and security schemes, names of what it has."""
 
     base_url: str | None
     schemes: Mapping[SecurityScheme, Source]
     output_names: Mapping[str, str]
+    type_names: Mapping[str, str]
 
 
 class ModuleWriter:
@@ -70,7 +71,7 @@ class ModuleWriter:
         )
         self._constants = Constants(tools, shared.output_names, [*self._functions.values(), *shared.schemes.values()])
         taken = {*python_names.IMPORTED, *shared.schemes.values(), *self._constants.names, *self._functions.values()}
-        self._types = annotations.Types(definitions, taken)
+        self._types = annotations.Types(definitions, taken, shared.type_names)
         self._runtime = {"Api", "Result", "Toolbox"}
         self._from_api: set[str] = set()
         self._toolbox = Toolbox(

@@ -4,7 +4,10 @@ from typing import Any
 
 from openapi_mcp.compiled import Compiled
 from openapi_mcp.document import Document
+from openapi_mcp.inlining import references
+from openapi_mcp.resolver import Resolver
 from openapi_mcp.runtime.models import Argument, Tool
+from openapi_mcp.schemas import Schemas
 from openapi_mcp.tools import build
 
 Json = dict[str, Any]
@@ -38,6 +41,15 @@ def input_of(schema: Any, **root: Any) -> Json:
     tool = tool_of({"parameters": [{"name": "it", "in": "query", "schema": schema}]}, **root)
     found: Json = dict(tool.input_schema["properties"]["it"])
     return found | ({"$defs": tool.input_schema["$defs"]} if "$defs" in tool.input_schema else {})
+
+
+def converted(schema: Any, *, version: str = "3.0", **root: Any) -> Json:
+    """What becomes of a schema, with all that it refers to as definitions, before any is put in its place."""
+    whole = document({}, version=version, **root)
+    made = Schemas(whole, Resolver(whole))
+    found = made.convert(schema, "#/here")
+    definitions = made.definitions(each.name for each in references(found))
+    return found | ({"$defs": definitions} if definitions else {})
 
 
 def schemas(**named: Any) -> Json:

@@ -11,6 +11,7 @@ from types import ModuleType
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.generator import Package, Runtime, generate
+from openapi_mcp.mode import Mode
 from openapi_mcp.python_names import package
 from tests.conftest import ROOT
 
@@ -19,7 +20,8 @@ GOLDEN = ROOT / "tests" / "golden"
 
 
 def bridge(document: Path) -> Bridge:
-    return Bridge.open(Config(source=str(document)))
+    """As `generate` opens it, and `serve --mode all`."""
+    return Bridge.open(Config(source=str(document), mode=Mode.ALL))
 
 
 def without_runtime(files: Mapping[PurePosixPath, bytes]) -> dict[PurePosixPath, bytes]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.annotations import Types, camel, default
+from openapi_mcp.annotations import Types, camel, default, likeness
 
 DEFINITIONS: dict[str, Any] = {
     "Status": {"type": "string", "enum": ["open", "shut"]},
@@ -107,3 +107,15 @@ def test_a_default_is_said_where_it_is_plain(schema: Any, annotation: str, sourc
 )
 def test_classes_are_named_in_camel_case(name: str, made: str) -> None:
     assert camel(name) == made
+
+
+def test_what_the_document_names_has_that_name_where_it_is_no_definition() -> None:
+    pet: dict[str, Any] = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "state": {"enum": ["sold", "new"]}},
+    }
+    names = {likeness(pet): "pet", likeness(pet["properties"]["state"]): "PetState"}
+    types = Types({}, names=names)
+    assert types.of({"type": "array", "items": pet}, "CreatePetsBody") == "list[Pet]"
+    assert "".join(types.declared).count("NotRequired[PetState]") == 1
+    assert likeness({"type": "string"}) == likeness({"type": "object"}) == ""

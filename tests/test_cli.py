@@ -234,10 +234,10 @@ def many_operations(folder: Path) -> Path:
 
 def test_what_is_shortened_is_said_and_what_options_would_save(tmp_path: Path) -> None:
     document = str(many_operations(tmp_path))
-    said = run("serve", document).stderr
+    said = run("serve", document, "--mode", "all").stderr
     assert "shortened, as there are 600 tools; see --budget: descriptions to 256 characters" in said
-    assert "shortened" not in run("serve", document, "--budget", "1000000").stderr
-    shown = run("inspect", document, "--no-validate").stdout
+    assert "shortened" not in run("serve", document, "--mode", "all", "--budget", "1000000").stderr
+    shown = run("inspect", document, "--mode", "all", "--no-validate").stdout
     assert "with --compact: about" in shown
     assert "with nothing shortened: about" in shown
     assert "600 tools" in said

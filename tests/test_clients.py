@@ -288,7 +288,7 @@ BIG = [
 def test_clients_accept_the_whole_list_of_a_big_document(
     drivers: dict[Kind, list[str]], corpus: Path, name: str
 ) -> None:
-    serve = [sys.executable, "-m", "openapi_mcp", "serve", str(corpus / name), "--transport", "stdio"]
+    serve = [sys.executable, "-m", "openapi_mcp", "serve", str(corpus / name), "--transport", "stdio", "--mode", "all"]
     job = {"client": "sdk", "era": "legacy", "command": serve, "env": dict(os.environ)}
     accepted = drive(drivers["sdk"], job)["tools"]
     assert len(accepted) > 100

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.compiling import STRING, compiled_operation, input_of, json_body, ref, schemas, tool_of
+from tests.compiling import STRING, compiled_operation, converted, input_of, json_body, ref, schemas, tool_of
 
 NULL = {"type": "null"}
 BYTES = {"type": "string", "contentEncoding": "base64", "description": "The bytes in base64."}
@@ -199,7 +199,7 @@ MADE = {"type": "string", "readOnly": True}
 
 
 def test_read_only_properties_are_no_inputs_and_are_not_required() -> None:
-    found = input_of(ref("Thing"), **schemas(Thing=READ_ONLY, Made=MADE))["$defs"]["Thing"]
+    found = input_of(ref("Thing"), **schemas(Thing=READ_ONLY, Made=MADE))
     assert found == {
         "type": "object",
         "required": ["name"],
@@ -219,8 +219,8 @@ def test_beside_a_reference_3_0_ignores_and_3_1_keeps() -> None:
     root = schemas(A={"type": "string"})
     definitions = {"A": {"type": "string"}}
     reference = {"$ref": "#/$defs/A"}
-    assert input_of(beside, **root) == {"anyOf": [reference, NULL], "description": "d", "$defs": definitions}
-    assert input_of(beside, version="3.1", **root) == {
+    assert converted(beside, **root) == {"anyOf": [reference, NULL], "description": "d", "$defs": definitions}
+    assert converted(beside, version="3.1", **root) == {
         "anyOf": [{**reference, "maxLength": 3}, NULL],
         "description": "d",
         "$defs": definitions,
@@ -229,7 +229,7 @@ def test_beside_a_reference_3_0_ignores_and_3_1_keeps() -> None:
 
 def test_a_dynamic_reference_means_what_it_names_statically_or_anything() -> None:
     root = schemas(Node={"$dynamicAnchor": "node", "type": "object"})
-    assert input_of({"$dynamicRef": "#node"}, version="3.1", **root) == {
+    assert converted({"$dynamicRef": "#node"}, version="3.1", **root) == {
         "$ref": "#/$defs/Node",
         "$defs": {"Node": {"type": "object"}},
     }

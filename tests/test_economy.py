@@ -137,3 +137,15 @@ def test_sizes_are_those_of_the_list() -> None:
     bridge = Bridge.open(Config(source=str(ROOT / "specs" / "petstore.yaml")))
     assert bridge.sizes == {tool.name: budget.size(tool) for tool in bridge.tools}
     assert list(map(budget.of_bytes, bridge.compiled.sizes)) == list(map(budget.tokens, bridge.tools))
+
+
+def test_sizes_count_what_tools_share_in_each_of_them() -> None:
+    tree = {"type": "object", "properties": {"größer": {"$ref": "#/components/schemas/Tree"}}}
+    forest = {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}, "description": "Bäume"}
+    names = {"Tree": tree, "Forest": {**forest, "items": {"anyOf": [forest["items"], {"type": "null"}]}}}
+    bodies = [{"properties": {"a": {"$ref": f"#/components/schemas/{name}"}}} for name in names] + [tree, forest]
+    content = [{"requestBody": {"content": {"application/json": {"schema": body}}}} for body in bodies]
+    whole = document({f"/{n}": {"post": each} for n, each in enumerate(content)}, components={"schemas": names})
+    tools = build(whole).tools
+    assert sum("$defs" in tool.input_schema for tool in tools) == 4
+    assert list(budget.sizes(tools)) == [budget.size(tool) for tool in tools]

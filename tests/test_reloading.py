@@ -13,8 +13,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from openapi_mcp.offering import MOST_TOOLS
 from openapi_mcp.opening import Opening
 from openapi_mcp.reloading import Reloader
+from openapi_mcp.runtime.search_tools import NAMES
 from tests.conftest import ROOT
 
 LIMIT = 20.0
@@ -77,6 +79,28 @@ def test_a_broken_document_changes_nothing_and_is_told(tmp_path: Path, broken: s
 
     asyncio.run(run())
     assert watched.names == ["a"]
+
+
+def test_how_tools_are_offered_is_decided_anew_when_the_document_crosses_the_threshold(tmp_path: Path) -> None:
+    watched = Watched(tmp_path / "a.yaml")
+    few, many = (document(*(f"tool{number}" for number in range(count))) for count in (MOST_TOOLS, MOST_TOOLS + 1))
+
+    async def run() -> None:
+        async with watched.reloader.running():
+            heard = watched.reloader.live.changes.listen()
+            said = await watched.next(lambda: watched.path.write_text(many))
+            await asyncio.wait_for(anext(heard), LIMIT)
+            assert "129 tools are more than the 128 that many clients take; --mode all lists every tool" in said
+            assert set(watched.names) == NAMES
+            said = await watched.next(lambda: watched.path.write_text(few))
+            await asyncio.wait_for(anext(heard), LIMIT)
+            assert said.endswith("; now 128 tools listed, about " + said.rpartition("about ")[2])
+            assert len(watched.names) == MOST_TOOLS
+            said = await watched.next(lambda: watched.path.write_text(document("a")))
+            assert said.endswith("gone"), "all are listed as before"
+        await watched.reloader.live.aclose()
+
+    asyncio.run(run())
 
 
 def test_settings_are_read_again_too(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from openapi_mcp.inlining import references
 from openapi_mcp.resolver import Resolver
-from openapi_mcp.schemas import Schemas, referred
-from tests.compiling import STRING, compiled, document, input_of, json_body, kinds, ref, schemas, tool_of
+from openapi_mcp.schemas import Schemas
+from tests.compiling import STRING, compiled, converted, document, input_of, json_body, kinds, ref, schemas, tool_of
 
 TREE = {
     "type": "object",
@@ -26,27 +27,29 @@ def test_references_stay_references_and_recursion_stays_recursive() -> None:
 
 def test_definitions_are_what_is_reached_and_nothing_else() -> None:
     root = schemas(A={"properties": {"b": ref("B")}}, B={"items": ref("C")}, C=STRING, D=STRING)
-    assert list(input_of(ref("A"), **root)["$defs"]) == ["A", "B", "C"]
-    assert list(input_of(ref("C"), **root)["$defs"]) == ["C"]
-    assert "$defs" not in input_of(STRING, **root)
+    assert list(converted(ref("A"), **root)["$defs"]) == ["A", "B", "C"]
+    assert list(converted(ref("C"), **root)["$defs"]) == ["C"]
+    assert "$defs" not in converted(STRING, **root)
+    assert input_of(ref("A"), **root) == {"properties": {"b": {"items": STRING}}}
 
 
 def test_what_looks_like_a_reference_in_a_value_is_none() -> None:
     schema = {"enum": [{"$ref": "#/components/schemas/A"}], "default": {"$ref": "x"}, "const": {"$ref": "y"}}
-    assert list(referred(input_of(schema, version="3.1"))) == []
+    assert references(input_of(schema, version="3.1")) == []
     named = {"type": "object", "properties": {"$ref": ref("A"), "a": STRING}}
-    assert list(input_of(named, **schemas(A=STRING))["$defs"]) == ["A"]
+    assert list(converted(named, **schemas(A=STRING))["$defs"]) == ["A"]
 
 
 def test_schemas_of_one_name_stay_distinct() -> None:
-    root = {
+    root: dict[str, Any] = {
         "components": {"schemas": {"Error": {"type": "string"}}, "x-other": {"Error": {"type": "integer"}}},
     }
     schema = {"properties": {"mine": ref("Error"), "theirs": {"$ref": "#/components/x-other/Error"}}}
-    found = input_of(schema, **root)
+    found = converted(schema, **root)
     mine, theirs = found["properties"]["mine"]["$ref"], found["properties"]["theirs"]["$ref"]
     assert mine != theirs
     assert {found["$defs"][name.removeprefix("#/$defs/")]["type"] for name in (mine, theirs)} == {"string", "integer"}
+    assert input_of(schema, **root)["properties"] == {"mine": {"type": "string"}, "theirs": {"type": "integer"}}
 
 
 @pytest.mark.parametrize(
@@ -61,12 +64,12 @@ def test_schemas_of_one_name_stay_distinct() -> None:
 )
 def test_a_definition_has_a_name_that_a_reference_can_hold(key: str, name: str) -> None:
     unescaped = key.replace("~1", "/").replace("~0", "~").replace("%20", " ")
-    found = input_of({"$ref": f"#/components/schemas/{key}"}, **schemas(**{unescaped: STRING}))
+    found = converted({"$ref": f"#/components/schemas/{key}"}, **schemas(**{unescaped: STRING}))
     assert found == {"$ref": f"#/$defs/{name}", "$defs": {name: STRING}}
 
 
 def test_an_alias_is_what_it_is_an_alias_of() -> None:
-    found = input_of(ref("A"), **schemas(A=ref("B"), B=ref("C"), C=STRING))
+    found = converted(ref("A"), **schemas(A=ref("B"), B=ref("C"), C=STRING))
     assert found == {"$ref": "#/$defs/C", "$defs": {"C": STRING}}
 
 
@@ -91,8 +94,8 @@ def test_a_loop_on_the_same_value_is_opened_and_reported(named: dict[str, Any]) 
 
 def test_a_loop_through_a_negation_opens_to_what_accepts() -> None:
     root = schemas(A={"anyOf": [{"type": "string"}, {"not": ref("A")}]})
-    found = input_of(ref("A"), version="3.1", **root)
-    assert found["$defs"]["A"]["anyOf"][1] == {"not": {"not": {}}}
+    assert converted(ref("A"), version="3.1", **root)["$defs"]["A"]["anyOf"][1] == {"not": {"not": {}}}
+    assert input_of(ref("A"), version="3.1", **root)["anyOf"][1] == {"not": {"not": {}}}
 
 
 def test_a_broken_reference_costs_the_operations_that_need_it() -> None:
@@ -107,8 +110,8 @@ def test_a_broken_reference_costs_the_operations_that_need_it() -> None:
 def test_each_place_is_converted_once_and_shared() -> None:
     paths = {"/x": {"put": json_body({"items": ref("A")})}, "/y": {"put": json_body(ref("A"))}}
     result = compiled(paths, **schemas(A={"not": {"type": "string"}}))
-    one, other = (tool.input_schema["$defs"]["A"] for tool in result.tools)
-    assert one is other
+    one, other = (tool.input_schema["properties"]["body"] for tool in result.tools)
+    assert one["items"] is other
 
 
 def test_a_chain_of_thousands_of_references_is_followed_without_recursion() -> None:
@@ -116,7 +119,7 @@ def test_a_chain_of_thousands_of_references_is_followed_without_recursion() -> N
     whole = document({}, **schemas(**named))
     found = Schemas(whole, Resolver(whole))
     schema = found.convert(ref("S0"), "#/here")
-    assert len(found.definitions([schema])) == 3001
+    assert len(found.definitions(each.name for each in references(schema))) == 3001
 
 
 def test_a_schema_that_doubles_with_each_reference_takes_no_time() -> None:

@@ -15,9 +15,9 @@ from openapi_mcp import loader, swagger2
 from openapi_mcp.compiled import Compiled
 from openapi_mcp.economy import WHOLE
 from openapi_mcp.errors import DocumentError
+from openapi_mcp.inlining import references
 from openapi_mcp.runtime.models import Tool
 from openapi_mcp.runtime.types import Schema
-from openapi_mcp.schemas import referred
 from openapi_mcp.tools import build
 from tests.conftest import SHARED
 
@@ -83,10 +83,10 @@ def check_input(tool: Tool) -> None:
     assert list(schema["properties"]) == [each.name for each in tool.arguments]
     assert all(isinstance(each, dict) for each in schema["properties"].values())
     assert schema.get("required", []) == [each.name for each in tool.arguments if each.required]
-    reached = set(referred(without))
+    reached = {each.name for each in references(without)}
     waiting = list(reached)
     while waiting:
-        found = set(referred(definitions[waiting.pop()])) - reached
+        found = {each.name for each in references(definitions[waiting.pop()])} - reached
         reached |= found
         waiting += found
     assert reached == definitions.keys(), "what is reached is defined, and nothing else"

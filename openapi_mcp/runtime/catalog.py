@@ -102,8 +102,13 @@ _NEWEST: Final = list(STATELESS.values())[-1]
 
 def size(tool: ToolDescription) -> int:
     """Bytes of the tool's entry in the newest tools/list."""
-    entry = json.dumps(_NEWEST.tool(tool), ensure_ascii=False, separators=(",", ":"))
-    return len(entry) if entry.isascii() else len(entry.encode(errors="replace"))
+    return json_size(_NEWEST.tool(tool))
+
+
+def json_size(value: object) -> int:
+    """Bytes of a value as JSON in a list."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(text) if text.isascii() else len(text.encode(errors="replace"))
 
 
 def _pages(tools: tuple[Offered, ...], starts: list[int]) -> Iterator[tuple[str | None, Page]]:

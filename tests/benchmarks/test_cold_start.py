@@ -1,10 +1,12 @@
 """The benchmark of cold starts measures what it says: the whole list, of every server that can give one."""
 
+import os
 import sys
+from dataclasses import replace
 
 import pytest
 
-from benchmarks.cold_start import DOCUMENTS, measure, row, started
+from benchmarks.cold_start import DOCUMENTS, measure, misses, row, started
 
 BROKEN = [sys.executable, "-c", "raise SystemExit"]
 
@@ -18,6 +20,16 @@ def test_a_start_ends_with_the_whole_list() -> None:
         assert 1_000 < start.size < 100_000
         assert start.memory > 1 << 20 or not sys.platform.startswith("linux")
         assert 0 < start.again < start.seconds
+
+
+def test_what_is_served_as_it_is_can_be_searched() -> None:
+    serve = [sys.executable, "-m", "openapi_mcp", "serve", str(DOCUMENTS["petstore"]), "--mode", "search"]
+    start = started(serve, os.environ, ["list the pets", "count them"])
+    assert start.tools == 3
+    assert 0 < start.search < start.seconds
+    quick = replace(start, seconds=0.1, search=0.001)
+    assert list(misses({"as it is": quick, "as it is, cached": quick})) == []
+    assert len(list(misses({"as it is": replace(start, search=1.0), "as it is, cached": None}))) == 2
 
 
 def test_a_server_that_ends_at_once_cannot() -> None:

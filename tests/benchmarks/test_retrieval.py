@@ -1,5 +1,7 @@
 """The benchmark of search counts rightly, and search reaches its aim where the requests lie beside the checkout."""
 
+import json
+
 import pytest
 
 from benchmarks import retrieval
@@ -18,6 +20,14 @@ def test_recall_counts_operations_and_completeness_requests() -> None:
     ]
     assert (recall(outcomes, 1), recall(outcomes, 3)) == (1 / 3, 2 / 3)
     assert (complete(outcomes, 1), complete(outcomes, 3)) == (0, 1 / 2)
+
+
+def test_the_synthetic_document_is_as_large_as_it_says_and_its_schemas_refer_to_each_other_and_themselves() -> None:
+    whole = document()
+    assert 20_000_000 < len(json.dumps(whole)) < 21_000_000
+    named = whole["components"]["schemas"]
+    assert sum(f'"#/components/schemas/{name}"' in json.dumps(schema) for name, schema in named.items()) > 2_000
+    assert json.dumps(named).count('"#/components/schemas/identitySet"') > 2_000
 
 
 def test_the_synthetic_document_has_as_many_operations_as_asked_for_and_no_problems() -> None:

@@ -21,11 +21,15 @@ tools = Toolbox(definitions=DEFINITIONS)
 
 @tools.post(
     "/people",
-    inputs=[body("name"), body("address")],
+    inputs=[body("name"), body("address"), body("invoiceAddress")],
     input_schema={
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
-        "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}},
+        "properties": {
+            "name": {"type": "string"},
+            "address": {"$ref": "#/$defs/address"},
+            "invoiceAddress": {"$ref": "#/$defs/address"},
+        },
         "additionalProperties": False,
         "$defs": {
             "address": {"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}},
@@ -33,9 +37,15 @@ tools = Toolbox(definitions=DEFINITIONS)
     },
     output_schema=JSON_SCHEMA_2020_12_TOOL_OUTPUT,
 )
-async def json_schema_2020_12_tool(api: Api, *, name: str | None = None, address: Address | None = None) -> Result:
+async def json_schema_2020_12_tool(
+    api: Api,
+    *,
+    name: str | None = None,
+    address: Address | None = None,
+    invoice_address: Address | None = None,
+) -> Result:
     """Add a person
 
     Somebody with a name and an address, described in JSON Schema 2020-12.
     """
-    return await api.call(json_schema_2020_12_tool, name=name, address=address)
+    return await api.call(json_schema_2020_12_tool, name=name, address=address, invoice_address=invoice_address)

@@ -25,7 +25,6 @@ from ..runtime import (
 SCHEMAS = read_schemas(__file__)
 
 DEFINITIONS: dict[str, Schema] = {
-    "Language": {"type": "string", "enum": ["de", "en", "fr", "it"]},
     "Book": {
         "type": "object",
         "required": ["isbn", "title"],
@@ -37,6 +36,7 @@ DEFINITIONS: dict[str, Schema] = {
             "follows": {"$ref": "#/$defs/Book", "description": "The volume before it."},
         },
     },
+    "Language": {"type": "string", "enum": ["de", "en", "fr", "it"]},
 }
 
 Language: TypeAlias = Literal["de", "en", "fr", "it"]
@@ -73,7 +73,7 @@ tools = Toolbox(base_url=BASE_URL, tags=["catalogue"], definitions=DEFINITIONS)
                 "properties": {
                     "author": {"type": "string"},
                     "year": {"type": "integer"},
-                    "language": {"$ref": "#/$defs/Language"},
+                    "language": {"type": "string", "enum": ["de", "en", "fr", "it"]},
                 },
                 "description": "Exact matches only.",
             },

@@ -7,19 +7,6 @@ from ..runtime import Api, Encoding, MediaType, RequestBody, Result, Schema, Too
 
 LOAN: Schema = {"type": "object", "properties": {"number": {"type": "integer"}, "due": {"type": ["string", "null"]}}}
 
-DEFINITIONS: dict[str, Schema] = {
-    "ByMail": {
-        "type": "object",
-        "required": ["address"],
-        "properties": {"address": {"type": "string", "format": "email"}},
-    },
-    "ByPhone": {
-        "type": "object",
-        "required": ["number"],
-        "properties": {"number": {"type": "string"}, "in-the-evening": {"type": "boolean"}},
-    },
-}
-
 
 class ByMail(TypedDict):
     address: str
@@ -28,7 +15,7 @@ class ByMail(TypedDict):
 ByPhone = TypedDict("ByPhone", {"number": str, "in-the-evening": NotRequired[bool]})
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["loans"], security=[[READER_CARD]], definitions=DEFINITIONS)
+tools = Toolbox(base_url=BASE_URL, tags=["loans"], security=[[READER_CARD]])
 
 
 @tools.post(
@@ -37,7 +24,23 @@ tools = Toolbox(base_url=BASE_URL, tags=["loans"], security=[[READER_CARD]], def
         body("reader", {"type": "string"}, required=True),
         body("books", {"type": "array", "items": {"type": "string"}, "minItems": 1}, required=True),
         body("due", {"type": ["string", "null"], "format": "date", "description": "Null is until further notice."}),
-        body("notify", {"oneOf": [{"$ref": "#/$defs/ByMail"}, {"$ref": "#/$defs/ByPhone"}]}),
+        body(
+            "notify",
+            {
+                "oneOf": [
+                    {
+                        "type": "object",
+                        "required": ["address"],
+                        "properties": {"address": {"type": "string", "format": "email"}},
+                    },
+                    {
+                        "type": "object",
+                        "required": ["number"],
+                        "properties": {"number": {"type": "string"}, "in-the-evening": {"type": "boolean"}},
+                    },
+                ],
+            },
+        ),
     ],
     open_body=True,
     output_schema=LOAN,

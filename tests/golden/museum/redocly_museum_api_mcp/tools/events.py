@@ -3,40 +3,38 @@
 from typing import Any
 
 from ..api import BASE_URL, MUSEUM_PLACEHOLDER_AUTH
-from ..runtime import Api, Result, Schema, Toolbox, body, path, query, read_schemas
+from ..runtime import Api, Result, Toolbox, body, path, query, read_schemas
 
 SCHEMAS = read_schemas(__file__)
-
-DEFINITIONS: dict[str, Schema] = {
-    "Date": {"type": "string", "format": "date"},
-    "EventDates": {
-        "type": "array",
-        "items": {"$ref": "#/$defs/Date"},
-        "description": "List of planned dates for the special event.",
-    },
-    "EventDescription": {"type": "string", "description": "Description of the special event."},
-    "EventId": {"description": "Identifier for a special event.", "type": "string", "format": "uuid"},
-    "EventLocation": {"type": "string", "description": "Location where the special event is held."},
-    "EventName": {"type": "string", "description": "Name of the special event."},
-    "EventPrice": {"description": "Price of a ticket for the special event.", "type": "number", "format": "float"},
-}
 
 EVENT_ID = path("eventId", {"type": "string", "format": "uuid", "description": "Identifier for a special event."})
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["Events"], security=[[MUSEUM_PLACEHOLDER_AUTH]], definitions=DEFINITIONS)
+tools = Toolbox(base_url=BASE_URL, tags=["Events"], security=[[MUSEUM_PLACEHOLDER_AUTH]])
 
 
 @tools.post(
     "/special-events",
     name="createSpecialEvent",
     inputs=[
-        body("eventId", {"$ref": "#/$defs/EventId"}),
-        body("name", {"$ref": "#/$defs/EventName"}, required=True),
-        body("location", {"$ref": "#/$defs/EventLocation"}, required=True),
-        body("eventDescription", {"$ref": "#/$defs/EventDescription"}, required=True),
-        body("dates", {"$ref": "#/$defs/EventDates"}, required=True),
-        body("price", {"$ref": "#/$defs/EventPrice"}, required=True),
+        body("eventId", {"description": "Identifier for a special event.", "type": "string", "format": "uuid"}),
+        body("name", {"type": "string", "description": "Name of the special event."}, required=True),
+        body("location", {"type": "string", "description": "Location where the special event is held."}, required=True),
+        body("eventDescription", {"type": "string", "description": "Description of the special event."}, required=True),
+        body(
+            "dates",
+            {
+                "type": "array",
+                "items": {"type": "string", "format": "date"},
+                "description": "List of planned dates for the special event.",
+            },
+            required=True,
+        ),
+        body(
+            "price",
+            {"description": "Price of a ticket for the special event.", "type": "number", "format": "float"},
+            required=True,
+        ),
     ],
     open_body=True,
     output_schema=SCHEMAS["createSpecialEvent"],
@@ -129,11 +127,18 @@ async def get_special_event(api: Api, *, event_id: str) -> Result:
     name="updateSpecialEvent",
     inputs=[
         EVENT_ID,
-        body("name", {"$ref": "#/$defs/EventName"}),
-        body("location", {"$ref": "#/$defs/EventLocation"}),
-        body("eventDescription", {"$ref": "#/$defs/EventDescription"}),
-        body("dates", {"$ref": "#/$defs/EventDates"}),
-        body("price", {"$ref": "#/$defs/EventPrice"}),
+        body("name", {"type": "string", "description": "Name of the special event."}),
+        body("location", {"type": "string", "description": "Location where the special event is held."}),
+        body("eventDescription", {"type": "string", "description": "Description of the special event."}),
+        body(
+            "dates",
+            {
+                "type": "array",
+                "items": {"type": "string", "format": "date"},
+                "description": "List of planned dates for the special event.",
+            },
+        ),
+        body("price", {"description": "Price of a ticket for the special event.", "type": "number", "format": "float"}),
     ],
     open_body=True,
     output_schema=SCHEMAS["createSpecialEvent"],

@@ -3,55 +3,55 @@
 from typing import Any, Literal, TypeAlias
 
 from ..api import BASE_URL, MUSEUM_PLACEHOLDER_AUTH
-from ..runtime import Api, Result, Schema, Toolbox, body, path, read_schemas
+from ..runtime import Api, Result, Toolbox, body, path, read_schemas
 
 SCHEMAS = read_schemas(__file__)
-
-DEFINITIONS: dict[str, Schema] = {
-    "Date": {"type": "string", "format": "date"},
-    "Email": {"description": "Email address for ticket purchaser.", "type": "string", "format": "email"},
-    "EventId": {"description": "Identifier for a special event.", "type": "string", "format": "uuid"},
-    "TicketId": {
-        "description": "Unique identifier for museum ticket. Generated when purchased.",
-        "type": "string",
-        "format": "uuid",
-    },
-    "TicketType": {
-        "description": (
-            "Type of ticket being purchased. Use `general` for regular museum entry and `event` for tickets to special "
-            "events."
-        ),
-        "type": "string",
-        "enum": ["event", "general"],
-    },
-}
 
 TicketType: TypeAlias = Literal["event", "general"]
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["Tickets"], security=[[MUSEUM_PLACEHOLDER_AUTH]], definitions=DEFINITIONS)
+tools = Toolbox(base_url=BASE_URL, tags=["Tickets"], security=[[MUSEUM_PLACEHOLDER_AUTH]])
 
 
 @tools.post(
     "/tickets",
     name="buyMuseumTickets",
     inputs=[
-        body("email", {"$ref": "#/$defs/Email"}),
-        body("ticketId", {"$ref": "#/$defs/TicketId"}),
+        body("email", {"description": "Email address for ticket purchaser.", "type": "string", "format": "email"}),
+        body(
+            "ticketId",
+            {
+                "description": "Unique identifier for museum ticket. Generated when purchased.",
+                "type": "string",
+                "format": "uuid",
+            },
+        ),
         body(
             "ticketDate",
-            {"$ref": "#/$defs/Date", "description": "Date when this ticket can be used for museum entry."},
+            {"type": "string", "format": "date", "description": "Date when this ticket can be used for museum entry."},
             required=True,
         ),
-        body("ticketType", {"$ref": "#/$defs/TicketType"}, required=True),
+        body(
+            "ticketType",
+            {
+                "description": (
+                    "Type of ticket being purchased. Use `general` for regular museum entry and `event` for tickets to "
+                    "special events."
+                ),
+                "type": "string",
+                "enum": ["event", "general"],
+            },
+            required=True,
+        ),
         body(
             "eventId",
             {
-                "$ref": "#/$defs/EventId",
                 "description": (
                     "Unique identifier for a special event. Required if purchasing tickets for the museum's special "
-                    "events."
+                    "events. Identifier for a special event."
                 ),
+                "type": "string",
+                "format": "uuid",
             },
         ),
     ],

@@ -28,19 +28,27 @@ API_RESPONSE: Schema = {
     "properties": {"code": {"type": "integer"}, "type": {"type": "string"}, "message": {"type": "string"}},
 }
 
-DEFINITIONS: dict[str, Schema] = {
-    "Category": {
-        "type": "object",
-        "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}},
-    },
-    "Tag": {"type": "object", "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}}},
-}
-
 
 class Category(TypedDict):
     id: NotRequired[int]
     name: NotRequired[str]
 
+
+CATEGORY = body(
+    "category",
+    {"type": "object", "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}}},
+)
+
+TAGS = body(
+    "tags",
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}},
+        },
+    },
+)
 
 STATUS = body(
     "status",
@@ -58,7 +66,7 @@ CONTENT_TYPE = media_type(
 )
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["pet"], security=[[PETSTORE_AUTH]], definitions=DEFINITIONS)
+tools = Toolbox(base_url=BASE_URL, tags=["pet"], security=[[PETSTORE_AUTH]])
 
 
 @tools.post(
@@ -66,10 +74,10 @@ tools = Toolbox(base_url=BASE_URL, tags=["pet"], security=[[PETSTORE_AUTH]], def
     name="addPet",
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
-        body("category", {"$ref": "#/$defs/Category"}),
+        CATEGORY,
         body("name", {"type": "string"}, required=True),
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
-        body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
+        TAGS,
         STATUS,
         CONTENT_TYPE,
     ],
@@ -133,10 +141,10 @@ async def add_pet(
     name="updatePet",
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
-        body("category", {"$ref": "#/$defs/Category"}),
+        CATEGORY,
         body("name", {"type": "string"}, required=True),
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
-        body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
+        TAGS,
         STATUS,
         CONTENT_TYPE,
     ],

@@ -19,22 +19,6 @@ USER: Schema = {
     },
 }
 
-DEFINITIONS: dict[str, Schema] = {
-    "User": {
-        "type": "object",
-        "properties": {
-            "id": {"type": "integer", "format": "int64"},
-            "username": {"type": "string"},
-            "firstName": {"type": "string"},
-            "lastName": {"type": "string"},
-            "email": {"type": "string"},
-            "password": {"type": "string"},
-            "phone": {"type": "string"},
-            "userStatus": {"type": "integer", "format": "int32", "description": "User Status"},
-        },
-    },
-}
-
 
 class User(TypedDict):
     id: NotRequired[int]
@@ -51,12 +35,28 @@ USER_STATUS = body("userStatus", {"type": "integer", "format": "int32", "descrip
 
 BODY = whole_body(
     "body",
-    {"type": "array", "items": {"$ref": "#/$defs/User"}, "description": "List of user object"},
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "id": {"type": "integer", "format": "int64"},
+                "username": {"type": "string"},
+                "firstName": {"type": "string"},
+                "lastName": {"type": "string"},
+                "email": {"type": "string"},
+                "password": {"type": "string"},
+                "phone": {"type": "string"},
+                "userStatus": {"type": "integer", "format": "int32", "description": "User Status"},
+            },
+        },
+        "description": "List of user object",
+    },
     required=True,
 )
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["user"], definitions=DEFINITIONS)
+tools = Toolbox(base_url=BASE_URL, tags=["user"])
 
 
 @tools.post(

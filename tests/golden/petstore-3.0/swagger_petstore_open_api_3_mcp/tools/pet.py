@@ -29,14 +29,6 @@ API_RESPONSE: Schema = {
     "properties": {"code": {"type": "integer"}, "type": {"type": "string"}, "message": {"type": "string"}},
 }
 
-DEFINITIONS: dict[str, Schema] = {
-    "Category": {
-        "type": "object",
-        "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}},
-    },
-    "Tag": {"type": "object", "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}}},
-}
-
 
 class Category(TypedDict):
     id: NotRequired[int]
@@ -44,6 +36,22 @@ class Category(TypedDict):
 
 
 UpdatePetContentType: TypeAlias = Literal["application/json", "application/x-www-form-urlencoded", "application/xml"]
+
+CATEGORY = body(
+    "category",
+    {"type": "object", "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}}},
+)
+
+TAGS = body(
+    "tags",
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}},
+        },
+    },
+)
 
 STATUS = body(
     "status",
@@ -66,7 +74,6 @@ tools = Toolbox(
     tags=["pet"],
     security=[[PETSTORE_AUTH]],
     accept="application/json, application/xml;q=0.8, */*;q=0.5",
-    definitions=DEFINITIONS,
 )
 
 
@@ -76,9 +83,9 @@ tools = Toolbox(
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
         body("name", {"type": "string"}, required=True),
-        body("category", {"$ref": "#/$defs/Category"}),
+        CATEGORY,
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
-        body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
+        TAGS,
         STATUS,
         CONTENT_TYPE,
     ],
@@ -158,9 +165,9 @@ async def update_pet(
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
         body("name", {"type": "string"}, required=True),
-        body("category", {"$ref": "#/$defs/Category"}),
+        CATEGORY,
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
-        body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
+        TAGS,
         STATUS,
         CONTENT_TYPE,
     ],

@@ -34,22 +34,6 @@ USER: Schema = {
     },
 }
 
-DEFINITIONS: dict[str, Schema] = {
-    "User": {
-        "type": "object",
-        "properties": {
-            "id": {"type": "integer", "format": "int64"},
-            "username": {"type": "string"},
-            "firstName": {"type": "string"},
-            "lastName": {"type": "string"},
-            "email": {"type": "string"},
-            "password": {"type": "string"},
-            "phone": {"type": "string"},
-            "userStatus": {"type": "integer", "description": "User Status", "format": "int32"},
-        },
-    },
-}
-
 CreateUserContentType: TypeAlias = Literal["application/json", "application/x-www-form-urlencoded", "application/xml"]
 
 
@@ -77,12 +61,7 @@ CONTENT_TYPE = media_type(
 )
 
 
-tools = Toolbox(
-    base_url=BASE_URL,
-    tags=["user"],
-    accept="application/json, application/xml;q=0.8, */*;q=0.5",
-    definitions=DEFINITIONS,
-)
+tools = Toolbox(base_url=BASE_URL, tags=["user"], accept="application/json, application/xml;q=0.8, */*;q=0.5")
 
 
 @tools.post(
@@ -177,7 +156,27 @@ async def create_user(
 @tools.post(
     "/user/createWithList",
     name="createUsersWithListInput",
-    inputs=[whole_body("body", {"type": "array", "items": {"$ref": "#/$defs/User"}})],
+    inputs=[
+        whole_body(
+            "body",
+            {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "integer", "format": "int64"},
+                        "username": {"type": "string"},
+                        "firstName": {"type": "string"},
+                        "lastName": {"type": "string"},
+                        "email": {"type": "string"},
+                        "password": {"type": "string"},
+                        "phone": {"type": "string"},
+                        "userStatus": {"type": "integer", "description": "User Status", "format": "int32"},
+                    },
+                },
+            },
+        ),
+    ],
     output_schema=USER,
     request_body=RequestBody(media_types=(MediaType(content_type="application/json"),)),
 )

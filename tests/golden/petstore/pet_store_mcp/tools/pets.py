@@ -36,8 +36,6 @@ PET: Schema = {
     },
 }
 
-DEFINITIONS: dict[str, Schema] = {"Status": {"type": "string", "enum": ["available", "reserved", "sold"]}}
-
 Status: TypeAlias = Literal["available", "reserved", "sold"]
 
 TAGS = body("tags", {"type": "array", "items": {"type": "string"}, "uniqueItems": True})
@@ -45,7 +43,7 @@ TAGS = body("tags", {"type": "array", "items": {"type": "string"}, "uniqueItems"
 PET_ID = path("petId", {"type": "integer", "minimum": 1, "description": "The id of the pet."})
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["pets"], security=[[SHOP_KEY]], definitions=DEFINITIONS)
+tools = Toolbox(base_url=BASE_URL, tags=["pets"], security=[[SHOP_KEY]])
 
 
 @tools.get(
@@ -55,7 +53,11 @@ tools = Toolbox(base_url=BASE_URL, tags=["pets"], security=[[SHOP_KEY]], definit
         query("q", {"type": "string", "maxLength": 60, "description": "Part of a name."}),
         query(
             "status",
-            {"type": "array", "items": {"$ref": "#/$defs/Status"}, "description": "Only pets in one of these states."},
+            {
+                "type": "array",
+                "items": {"type": "string", "enum": ["available", "reserved", "sold"]},
+                "description": "Only pets in one of these states.",
+            },
         ),
         query("tag", {"type": "string", "description": "Only pets that carry this tag."}),
         query(
@@ -88,7 +90,7 @@ async def list_pets(
     name="createPet",
     inputs=[
         body("name", {"type": "string", "minLength": 1, "maxLength": 60}, required=True),
-        body("status", {"$ref": "#/$defs/Status", "default": "available"}),
+        body("status", {"type": "string", "enum": ["available", "reserved", "sold"], "default": "available"}),
         TAGS,
         body("price", {"type": ["number", "null"], "minimum": 0, "description": "In euros, or null: ask in the shop."}),
     ],
@@ -118,7 +120,7 @@ async def get_pet(api: Api, *, pet_id: int) -> Result:
     inputs=[
         PET_ID,
         body("name", {"type": "string", "minLength": 1, "maxLength": 60}),
-        body("status", {"$ref": "#/$defs/Status"}),
+        body("status", {"type": "string", "enum": ["available", "reserved", "sold"]}),
         TAGS,
         body("price", {"type": ["number", "null"], "minimum": 0}),
     ],

@@ -35,6 +35,8 @@ class BaseUrls:
         self._variables = options.variables
         self._known: dict[str, str | None] = {}
         servers = document.root.get("servers")
+        if servers is not None and not isinstance(servers, list):
+            self._problem("#/servers", "`servers` is a list; this one is left out", "write it as a list")
         listed: list[Any] = servers if isinstance(servers, list) else []
         self._root: Found = (listed, "#/servers")
         if options.server is not None:
@@ -57,28 +59,37 @@ class BaseUrls:
         problems = []
         for index, server in enumerate(servers):
             try:
-                return self._url(server)
+                return self._url(server, join(pointer, index))
             except _Unusable as reason:
                 if str(reason):
-                    place = self._resolver.shown(join(pointer, index))
-                    hint = "give --base-url"
-                    problems.append(Problem(pointer=place, message=str(reason), kind="server", hint=hint))
+                    problems.append(self._defect(join(pointer, index), str(reason), "give --base-url"))
         self.problems += problems
         return None
 
-    def _url(self, server: Any) -> str:
+    def _defect(self, pointer: str, message: str, hint: str) -> Problem:
+        return Problem(pointer=self._resolver.shown(pointer), message=message, kind="server", hint=hint)
+
+    def _problem(self, pointer: str, message: str, hint: str) -> None:
+        self.problems.append(self._defect(pointer, message, hint))
+
+    def _url(self, server: Any, pointer: str) -> str:
         template = server.get("url") if isinstance(server, dict) else None
         if not isinstance(template, str):
             raise _Unusable("a server is an object with a `url`")
         variables = server.get("variables")
-        filled = _VARIABLE.sub(lambda match: self._value(match[1], variables), template.strip())
+        filled = _VARIABLE.sub(lambda match: self._value(match[1], variables, pointer), template.strip())
         return self._absolute(filled)
 
-    def _value(self, name: str, variables: Any) -> str:
+    def _value(self, name: str, variables: Any, pointer: str) -> str:
         if name in self._variables:
             return self._variables[name]
         variable = variables.get(name) if isinstance(variables, dict) else None
         default = variable.get("default") if isinstance(variable, dict) else None
+        values = variable.get("enum") if isinstance(variable, dict) else None
+        if default is None and isinstance(values, list) and values and isinstance(values[0], str):
+            default = values[0]
+            place = join(pointer, "variables", name)
+            self._problem(place, f"the server's variable {{{name}}} has no default; {default} is used", "give it one")
         if isinstance(default, bool) or not isinstance(default, str | int | float):
             raise _Unusable(f"the server's variable {{{name}}} has no default")
         return str(default)

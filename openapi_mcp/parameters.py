@@ -6,7 +6,7 @@ OpenAPI 3.2 Parameter Object ("style", "explode", "Fixed Fields and consideratio
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
 from . import keywords
@@ -57,6 +57,8 @@ class Parameter:
     explode: bool = False
     allow_reserved: bool = False
     content_type: str | None = None
+    media: JsonObject = field(default_factory=dict)
+    """The Media Type Object, where there is a `content_type`."""
     items_style: Style | None = None
 
 
@@ -81,8 +83,9 @@ class _Reader:
         self._operation = operation
         self._resolver = resolver
         self._secrets = {_key(*secret) for secret in secrets}
-        path = operation.path.partition("#")[0].partition("?")[0]
+        path, _, query = operation.path.partition("#")[0].partition("?")
         self._expressions = tuple(dict.fromkeys(_EXPRESSION.findall(path)))
+        self._in_query = frozenset(_EXPRESSION.findall(query))
 
     def parameters(self) -> Iterator[Parameter]:
         merged: dict[tuple[str, str], Found] = {}
@@ -131,18 +134,21 @@ class _Reader:
     def _offered(self, location: str, value: JsonObject, pointer: str) -> bool:
         """Whether a model may set it. A secret and what the specification ignores are no defects of the document."""
         name = value["name"]
-        if location == "path" and name not in self._expressions:
+        if location == "path" and name not in self._expressions and name not in self._in_query:
             self._problem(pointer, f"the path has no {{{name}}}; the parameter is left out")
             return False
         if location == "header" and name.lower() in headers.NOT_ARGUMENTS:
             if name.lower() not in _IGNORED:
                 self._problem(pointer, f"the header {name} is not the caller's to choose; the parameter is left out")
             return False
+        if location == "header" and not headers.is_name(name):
+            self._problem(pointer, f"{name!r} is no header name; the parameter is left out")
+            return False
         return _key(location, name) not in self._secrets
 
     def _parameter(self, value: JsonObject, pointer: str) -> Parameter:
         location: Location = value["in"]
-        node, place, content_type = self._schema(value, pointer)
+        node, place, content_type, media = self._schema(value, pointer)
         if keywords.MIRRORED in value and isinstance(node, dict):
             node = {**node, keywords.MIRRORED: value[keywords.MIRRORED]}
         style = self._style(value, pointer, location)
@@ -159,26 +165,27 @@ class _Reader:
             explode=explode if isinstance(explode, bool) else style in _EXPLODED,
             allow_reserved=value.get("allowReserved") is True,
             content_type=content_type,
+            media=media,
             items_style=_inner_style(value.get("x-items-style")),
         )
 
-    def _schema(self, value: JsonObject, pointer: str) -> tuple[Any, str, str | None]:
-        """The schema, where it stands, and the media type of a `content` parameter."""
+    def _schema(self, value: JsonObject, pointer: str) -> tuple[Any, str, str | None, JsonObject]:
+        """The schema, where it stands, and of a `content` parameter its media type: name and object."""
         if value.get("schema") is not None:
-            return value["schema"], join(pointer, "schema"), None
+            return value["schema"], join(pointer, "schema"), None, {}
         content = value.get("content")
         if isinstance(content, dict) and content:
             return self._content(*next(iter(content.items())), join(pointer, "content"))
         beside = {field: value[field] for field in _SCHEMA_FIELDS if field in value}
         meant = "what stands beside its name counts" if beside else "anything is accepted"
         self._problem(pointer, f"the parameter {value['name']} has no schema; {meant}")
-        return beside, join(pointer, "schema"), None
+        return beside, join(pointer, "schema"), None, {}
 
-    def _content(self, content_type: str, media: Any, pointer: str) -> tuple[Any, str, str | None]:
+    def _content(self, content_type: str, media: Any, pointer: str) -> tuple[Any, str, str | None, JsonObject]:
         media, place = self._resolver.follow(media, join(pointer, content_type))
-        if isinstance(media, dict) and media.get("schema") is not None:
-            return media["schema"], join(place, "schema"), content_type
-        return {}, join(place, "schema"), content_type
+        media = media if isinstance(media, dict) else {}
+        node = {} if media.get("schema") is None else media["schema"]
+        return node, join(place, "schema"), content_type, media
 
     def _style(self, value: JsonObject, pointer: str, location: str) -> Style:
         default, wanted = STYLES[location][0], value.get("style")

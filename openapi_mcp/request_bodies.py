@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from . import encodings, flattening, keywords, prose
+from .conversion import DEFINITIONS
 from .document import join
 from .errors import Problem
 from .flattening import Properties
@@ -25,14 +26,14 @@ from .xml_nodes import xml_document
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 """JSON Schema 2020-12, which MCP takes for granted where a schema names none."""
 
-_FORM: Final = "application/x-www-form-urlencoded"
 _MEDIA_TYPE: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+(\s*;[\x20-\x7e]*)?")
 
 _PREFERENCE: Final[tuple[Callable[[str], bool], ...]] = (
     lambda name: media_types.essence(name) == "application/json",
     media_types.is_json,
-    lambda name: media_types.essence(name) == _FORM,
-    lambda name: name.startswith("multipart/"),
+    lambda name: media_types.is_json_lines(name) or media_types.is_json_sequence(name),
+    media_types.is_form,
+    media_types.is_multipart,
     lambda name: name.startswith("text/") and not media_types.is_xml(name),
     media_types.is_xml,
 )
@@ -101,6 +102,10 @@ class _Reader:
         for way in ways:
             if way.schema not in distinct:
                 distinct.append(way.schema)
+        taken = [self._types(schema) for schema in distinct]
+        if len(set(taken)) > 1:
+            types = [taken[distinct.index(way.schema)] for way in ways]
+            ways = [replace(w, media_type=replace(w.media_type, takes=t)) for w, t in zip(ways, types, strict=True)]
         return Body(
             body=RequestBody(media_types=tuple(way.media_type for way in ways), required=required),
             schema=distinct[0] if len(distinct) == 1 else {"anyOf": distinct},
@@ -164,6 +169,19 @@ class _Reader:
             return found
         return replace(found, properties=_fitted(found.properties, ways[0].media_type.encoding))
 
+    def _types(self, schema: Schema, seen: frozenset[str] = frozenset()) -> tuple[str, ...]:
+        """The JSON types of the values that a schema takes, as far as they are told; none where it may be any."""
+        if "type" in schema:
+            return tuple(keywords.types(schema["type"]))
+        name = schema.get("$ref", "").removeprefix(DEFINITIONS)
+        if name and name not in seen:
+            return self._types(self._schemas.definition(name), seen | {name})
+        options = [self._types(option, seen) for option in schema.get("anyOf") or schema.get("oneOf") or ()]
+        if options and all(options):
+            return tuple(dict.fromkeys(kind for option in options for kind in option))
+        parts = (self._types(part, seen) for part in schema.get("allOf", ()))
+        return next((part for part in parts if part), ())
+
     def _names_dialect(self, pointer: str) -> bool:
         try:
             node, _ = self._resolver.follow({"$ref": pointer}, "#")
@@ -176,14 +194,11 @@ class _Reader:
 
 
 def _fitted(properties: Mapping[str, Schema], rules: Mapping[str, Encoding]) -> dict[str, Schema]:
-    return {
-        name: encodings.fitted(schema, rules[name]) if name in rules else schema for name, schema in properties.items()
-    }
+    return {name: encodings.fitted_by_name(name, schema, rules) for name, schema in properties.items()}
 
 
 def _takes_fields(content_type: str) -> bool:
-    name = media_types.essence(content_type)
-    return name == _FORM or name.startswith("multipart/")
+    return media_types.is_form(content_type) or media_types.is_multipart(content_type)
 
 
 def _takes_bytes(content_type: str, node: Any) -> bool:

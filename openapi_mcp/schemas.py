@@ -8,6 +8,7 @@ document says, what is given out is valid 2020-12 and reaches nothing outside it
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from . import prose
@@ -102,7 +103,7 @@ class Schemas:
     def _name(self, node: Any, pointer: str) -> str:
         """The name of the definition at a place: its last token that says something, unique in the document."""
         if pointer not in self._names:
-            stem = _stem(pointer)
+            stem = _stem(self.resolver.shown(pointer))
             name, number = stem, 1
             while name in self._places:
                 number += 1
@@ -164,6 +165,9 @@ def referred(schema: Schema) -> Iterator[str]:
 
 
 def _stem(pointer: str) -> str:
-    plain = (token.replace("~1", "/").replace("~0", "~") for token in reversed(pointer.split("/")))
-    tokens = (_NOT_IN_A_NAME.sub("_", token).strip("_.-") for token in plain)
-    return next((token for token in tokens if token and not token.isdecimal()), "schema")[:LONGEST_NAME]
+    """What a place is called: by its last token, or by the file that it is the whole of."""
+    file, _, inside = pointer.rpartition("#")
+    tokens = [PurePosixPath(file).stem, *inside.split("/")]
+    plain = (token.replace("~1", "/").replace("~0", "~") for token in reversed(tokens))
+    names = (_NOT_IN_A_NAME.sub("_", token).strip("_.-") for token in plain)
+    return next((token for token in names if token and not token.isdecimal()), "schema")[:LONGEST_NAME]

@@ -148,7 +148,7 @@ class ModuleWriter:
         for item in given:
             whole = item.argument.location == "body" and item.argument.wire_name is None
             self._runtime.add("whole_body" if whole else item.argument.location)
-
+            self._runtime |= _models(item.argument.media)
         return Group("[", [("", self._constants.input(tool, item)) for item in given], "]")
 
     def _word(self, tool: Tool, field: str) -> tuple[str, Any]:

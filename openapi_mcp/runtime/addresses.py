@@ -26,6 +26,9 @@ _QUERY_SAFE: Final = _PATH_SAFE + "?"
 _WRITTEN: Final = re.compile(r"(?:[A-Za-z0-9_~:@!$&()*+,;=.-]++|/(?!\.)|%[0-9A-Fa-f]{2})*+")
 _SHORT: Final = 8192  # httpx has a limit of eight times that
 
+_NO_LABEL: Final = re.compile(r"^\.|\.\.")
+"""Nothing where a host's name has a part, as where a variable was to be filled in (RFC 1034 section 3.1)."""
+
 _KEPT: Final = 4096
 """Enough for the paths of a large document: texts of documents and configuration, never of calls, are kept parsed."""
 
@@ -56,6 +59,10 @@ def base(url: str | None) -> Base:
         raise RequestError(
             "The base URL must begin with http:// or https:// and name a host; start the server with `--base-url URL`."
         )
+    if _NO_LABEL.search(parsed.host) or not all(len(label) < 64 for label in parsed.host.split(".")):
+        raise RequestError(
+            f"The base URL names no host that there can be ({parsed.host}); start the server with `--base-url URL`."
+        )
     user = parsed.userinfo.decode("ascii")
     path, _, query = parsed.raw_path.decode("ascii").partition("?")
     origin = f"{parsed.scheme}://{user + '@' if user else ''}{parsed.netloc.decode('ascii')}"
@@ -78,7 +85,7 @@ def build(base_url: Base, template: str, values: Mapping[str, Filling], query: s
     path, fixed = _split(template)
     filled = "/".join(_segment(segment, values) for segment in path)
     separator = "" if filled.startswith("/") or not filled else "/"
-    asked = "&".join(part for part in (base_url.query, _filled(fixed, values, _QUERY_SAFE), query) if part)
+    asked = "&".join(part for part in (base_url.query, _asked(fixed, values), query) if part)
     target = base_url.path + separator + filled or "/"
     if base_url.parts and len(target + asked) < _SHORT and _WRITTEN.fullmatch(target) and _WRITTEN.fullmatch(asked):
         return _Written(base_url.parts._replace(path=target, query=asked or None, fragment=None))
@@ -90,6 +97,14 @@ def _split(template: str) -> tuple[tuple[str, ...], str]:
     """The segments of a template's path, and its query."""
     path, _, query = template.partition("#")[0].partition("?")
     return tuple(path.split("/")), query
+
+
+def _asked(template: str, values: Mapping[str, Filling]) -> str:
+    """A template's query, without what it would ask with a value that no path argument gives (`?q={q}`)."""
+    if "{" in template:
+        pairs = template.split("&")
+        template = "&".join(pair for pair in pairs if all(name in values for name in _EXPRESSION.findall(pair)))
+    return _filled(template, values, _QUERY_SAFE)
 
 
 class _Written(httpx.URL):

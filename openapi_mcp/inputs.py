@@ -16,7 +16,7 @@ from .parameters import Parameter
 from .request_bodies import DIALECT, Body
 from .resolver import BrokenReference, Resolver
 from .runtime import media_types
-from .runtime.models import Argument, MediaType
+from .runtime.models import Argument, Encoding, MediaType
 from .runtime.types import Schema
 from .schemas import Schemas
 from .xml_nodes import xml_document
@@ -88,7 +88,8 @@ def _media(parameter: Parameter, schemas: Schemas) -> MediaType | None:
     """What the media type of a `content` parameter says of its value besides its name."""
     content_type, place = parameter.content_type, (parameter.node, parameter.pointer)
     if content_type is not None and media_types.is_form(content_type):
-        rules = encodings.encodings(parameter.media, place, schemas.resolver)
+        found = encodings.encodings(parameter.media, place, schemas.resolver)
+        rules = {name: rule for name, rule in found.items() if rule != Encoding()}
         return MediaType(content_type=content_type, encoding=rules) if rules else None
     if content_type is not None and media_types.is_xml(content_type):
         xml = xml_document(*place, schemas.resolver, schemas.problems.append, name=parameter.name)

@@ -61,7 +61,8 @@ def test_a_url_is_absolute_or_relative_to_a_document_from_the_web(url: str, uri:
 def test_a_server_that_cannot_be_used_is_reported_and_passed_over(server: Any) -> None:
     alone = build_with([server])
     assert (alone.tools[0].base_url, kinds(alone)) == (None, [("server", None)])
-    assert alone.problems[0].hint == "give --base-url"
+    assert alone.problems[0].hint.startswith("give --")
+    assert alone.problems[0].hint.endswith("--base-url")
     with_another = build_with([server, {"url": "https://api.example.com"}])
     assert (with_another.tools[0].base_url, with_another.problems) == ("https://api.example.com", ())
 

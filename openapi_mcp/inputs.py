@@ -72,7 +72,7 @@ def _of_parameter(parameter: Parameter, schemas: Schemas) -> _Entry:
     argument = Argument(
         name=parameter.name,
         location=parameter.location,
-        wire_name=parameter.name,
+        wire_name=parameter.wire_name,
         required=parameter.required,
         style=parameter.style,
         explode=parameter.explode,

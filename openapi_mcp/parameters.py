@@ -44,9 +44,13 @@ _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter that is offered. `node` is its schema, which stands at `pointer`."""
+    """One parameter that is offered. `node` is its schema, which stands at `pointer`.
+
+    `wire_name` is its name in requests and in the path's template, `name` what it is called.
+    """
 
     name: str
+    wire_name: str
     location: Location
     node: Any
     pointer: str
@@ -85,12 +89,14 @@ class _Reader:
         self._secrets = {_key(*secret) for secret in secrets}
         path, _, query = operation.path.partition("#")[0].partition("?")
         self._expressions = tuple(dict.fromkeys(_EXPRESSION.findall(path)))
+        self._called: dict[str, str] = {}  # what parameters are called that the path has another name for
         self._in_query = frozenset(_EXPRESSION.findall(query))
 
     def parameters(self) -> Iterator[Parameter]:
         merged: dict[tuple[str, str], Found] = {}
         for value, pointer in self._operation.parameters:
             merged |= self._level(value, pointer)
+        merged = self._meant(merged)
         for (location, _), (value, pointer) in merged.items():
             if self._offered(location, value, pointer):
                 yield self._parameter(value, pointer)
@@ -99,7 +105,23 @@ class _Reader:
             if name not in declared:
                 self._problem(self._operation.pointer, f"the path has {{{name}}}, but no parameter says what that is")
                 pointer = join(self._operation.pointer, "parameters", name)
-                yield Parameter(name=name, location="path", node={"type": "string"}, pointer=pointer, required=True)
+                node = {"type": "string"}
+                yield Parameter(name=name, wire_name=name, location="path", node=node, pointer=pointer, required=True)
+
+    def _meant(self, merged: dict[tuple[str, str], Found]) -> dict[tuple[str, str], Found]:
+        """The same, path parameters under the names that the path has for them: `{ID}`, `{proxy+}`, `{id:[0-9]+}`."""
+        declared = {name for location, name in merged if location == "path"}
+        free = [name for name in self._expressions if name not in declared]
+        found: dict[tuple[str, str], Found] = {}
+        for (location, name), (value, pointer) in merged.items():
+            alike = [other for other in free if location == "path" and _plain(other) == _plain(name)]
+            if name in self._expressions or len(alike) != 1:
+                found[location, name] = value, pointer
+                continue
+            self._problem(pointer, f"the path has {{{alike[0]}}} and not {{{name}}}, which is taken for it")
+            found[location, alike[0]] = {**value, "name": alike[0]}, pointer
+            self._called[alike[0]] = value["name"]
+        return found
 
     def _level(self, value: Any, pointer: str) -> dict[tuple[str, str], Found]:
         """The parameters of one list, by location and name; of two that are the same the first counts."""
@@ -147,6 +169,7 @@ class _Reader:
         return _key(location, name) not in self._secrets
 
     def _parameter(self, value: JsonObject, pointer: str) -> Parameter:
+        name: str = value["name"]
         location: Location = value["in"]
         node, place, content_type, media = self._schema(value, pointer)
         if keywords.MIRRORED in value and isinstance(node, dict):
@@ -154,7 +177,8 @@ class _Reader:
         style = self._style(value, pointer, location)
         explode = value.get("explode")
         return Parameter(
-            name=value["name"],
+            name=self._called.get(name, name) if location == "path" else name,
+            wire_name=name,
             location=location,
             node=node,
             pointer=place,
@@ -199,6 +223,11 @@ class _Reader:
 
     def _problem(self, pointer: str, message: str) -> None:
         self.problems.append(Problem(pointer=self._resolver.shown(pointer), message=message, kind="parameter"))
+
+
+def _plain(name: str) -> str:
+    """What a name in a path comes to without what frameworks write around it."""
+    return name.strip("{}+*").partition(":")[0].lower()
 
 
 def _key(location: str, name: str) -> tuple[str, str]:

@@ -26,6 +26,9 @@ from .xml_nodes import xml_document
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 """JSON Schema 2020-12, which MCP takes for granted where a schema names none."""
 
+_PART: Final = "file"
+"""What a part is called that nothing names: what upload forms and most servers call it."""
+
 _MEDIA_TYPE: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+(\s*;[\x20-\x7e]*)?")
 
 _PREFERENCE: Final[tuple[Callable[[str], bool], ...]] = (
@@ -152,6 +155,9 @@ class _Reader:
 
     def _fields(self, content_type: str, media: Mapping[str, Any], node: Any, pointer: str) -> _Way:
         """A form or multipart body."""
+        if self._is_one_file(content_type, node, pointer):
+            self._problem(pointer, f"nothing names the part of this multipart body; it is sent as `{_PART}`")
+            node = {"type": "object", "properties": {_PART: node}}
         schema: Schema = {"type": "object"} if node is None else self._schemas.convert(node, pointer)
         rules = encodings.encodings(media, (node, pointer), self._resolver)
         if isinstance(schema.get("properties"), dict):
@@ -159,6 +165,13 @@ class _Reader:
         if "*" in rules and isinstance(schema.get("items"), dict):
             schema = {**schema, "items": encodings.fitted(schema["items"], rules["*"])}
         return _Way(media_type=MediaType(content_type=content_type, encoding=rules), schema=schema, pointer=pointer)
+
+    def _is_one_file(self, content_type: str, node: Any, pointer: str) -> bool:
+        """Whether a body of named parts is described as if it were the file in it, or a list of such files."""
+        target, place = encodings.resolved(node, pointer, self._resolver)
+        if isinstance(target, dict) and "array" in keywords.types(target.get("type")):
+            target, _ = encodings.resolved(target.get("items"), join(place, "items"), self._resolver)
+        return media_types.essence(content_type) == "multipart/form-data" and is_binary(target)
 
     def _properties(self, ways: Sequence[_Way], *, required: bool) -> Properties | None:
         """An optional body that must have something in it is given whole or not at all, and so is one argument."""

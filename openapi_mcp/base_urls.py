@@ -36,7 +36,7 @@ class BaseUrls:
         """Raise UsageError where `options` choose a server that is not there."""
         self._problems: list[Problem] = []
         self._unnamed = dict(options.variables)  # those that were given, and are in no server so far
-        self._uri = document.uri
+        self._document = document
         self._resolver = resolver
         self._variables = options.variables
         self._known: dict[str, str | None] = {}
@@ -71,7 +71,7 @@ class BaseUrls:
         problems = []
         for index, server in enumerate(servers):
             try:
-                return self._url(server)
+                return self._url(server, self._document.uri_of(pointer))
             except _Unusable as reason:
                 if reason.message:
                     problems.append(self._defect(join(pointer, index), reason.message, reason.hint))
@@ -84,13 +84,13 @@ class BaseUrls:
     def _problem(self, pointer: str, message: str, hint: str) -> None:
         self._problems.append(self._defect(pointer, message, hint))
 
-    def _url(self, server: Any) -> str:
+    def _url(self, server: Any, home: str) -> str:
         template = server.get("url") if isinstance(server, dict) else None
         if not isinstance(template, str):
             raise _Unusable("a server is an object with a `url`")
         variables = server.get("variables")
         filled = _VARIABLE.sub(lambda match: self._value(match[1], variables), template.strip())
-        return self._absolute(filled)
+        return self._absolute(filled, home)
 
     def _value(self, name: str, variables: Any) -> str:
         variable = variables.get(name) if isinstance(variables, dict) else None
@@ -114,13 +114,13 @@ class BaseUrls:
             self._problem("#/servers", message, f"they are {', '.join(known[:20])}")
         return value
 
-    def _absolute(self, url: str) -> str:
-        """A URL that can be called. Relative to a file it is not, which is no defect of the document."""
+    def _absolute(self, url: str, home: str) -> str:
+        """A URL that can be called. Relative to a local file it is not, which is no defect of the document."""
         try:
-            from_web = urlsplit(self._uri).scheme in ("http", "https")
+            from_web = urlsplit(home).scheme in ("http", "https")
             if url.startswith("//") and not from_web:
                 url = "https:" + url
-            whole = urljoin(self._uri, url) if from_web else url
+            whole = urljoin(home, url) if from_web else url
             if not urlsplit(whole).scheme:
                 raise _Unusable
             addresses.base(whole)

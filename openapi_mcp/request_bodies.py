@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from . import encodings, flattening, keywords, prose
-from .conversion import DEFINITIONS
+from .conversion import DEEPEST, DEFINITIONS
 from .document import join
 from .errors import Problem
 from .flattening import Properties
@@ -105,7 +105,7 @@ class _Reader:
         for way in ways:
             if way.schema not in distinct:
                 distinct.append(way.schema)
-        taken = [self._types(schema) for schema in distinct]
+        taken = [self._types(schema, set()) for schema in distinct] if len(distinct) > 1 else []
         if len(set(taken)) > 1:
             types = [taken[distinct.index(way.schema)] for way in ways]
             ways = [replace(w, media_type=replace(w.media_type, takes=t)) for w, t in zip(ways, types, strict=True)]
@@ -182,13 +182,17 @@ class _Reader:
             return found
         return replace(found, properties=_fitted(found.properties, ways[0].media_type.encoding))
 
-    def _types(self, schema: Schema, seen: frozenset[str] = frozenset()) -> tuple[str, ...]:
-        """The JSON types of the values that a schema takes, as far as they are told; none where it may be any."""
-        if "type" in schema:
-            return tuple(keywords.types(schema["type"]))
+    def _types(self, schema: Schema, seen: set[str]) -> tuple[str, ...]:
+        """The JSON types of the values that a schema takes, as far as they are told; none where it may be any.
+
+        Of what was `seen`, and of chains that are longer than anybody writes, nothing is told.
+        """
+        if "type" in schema or len(seen) > DEEPEST:
+            return tuple(keywords.types(schema.get("type")))
         name = schema.get("$ref", "").removeprefix(DEFINITIONS)
         if name and name not in seen:
-            return self._types(self._schemas.definition(name), seen | {name})
+            seen.add(name)
+            return self._types(self._schemas.definition(name), seen)
         options = [self._types(option, seen) for option in schema.get("anyOf") or schema.get("oneOf") or ()]
         if options and all(options):
             return tuple(dict.fromkeys(kind for option in options for kind in option))

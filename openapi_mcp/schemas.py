@@ -20,6 +20,11 @@ from .runtime.types import Schema
 
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 
+_CURE_OF_A_LOOP: Final = "let one of the schemas in the loop say what it is"
+
+HEAVIEST: Final = 10_000
+"""Schemas that may have to judge one value: a hundredth of a second. The largest known documents have a few hundred."""
+
 LONGEST_NAME: Final = 64
 """Characters of a definition's name: some model APIs refuse longer ones."""
 
@@ -51,7 +56,7 @@ class Schemas:
         self._names: dict[str, str] = {}  # of definitions, by pointer
         self._places: dict[str, tuple[Any, str]] = {}  # of definitions, by name
         self._definitions: dict[str, _Converted] = {}
-        self._loopless: set[str] = set()
+        self._weights: dict[str, int] = {}  # of definitions without loops: how many schemas judge a value of theirs
         self._reached: dict[tuple[str, ...], dict[str, Schema]] = {}
 
     def convert(self, node: Any, pointer: str) -> Schema:
@@ -122,17 +127,25 @@ class Schemas:
                 reference = next(path[name], None)
                 if reference is None:
                     del path[name]
-                    self._loopless.add(name)
+                    self._weigh(name)
                 elif reference.name in path:
-                    self._cut(name, reference)
+                    self._cut(name, reference, "this schema takes itself to be known", _CURE_OF_A_LOOP)
                 else:
                     self._enter(reference.name, path)
 
     def _enter(self, name: str, path: dict[str, Iterator[Reference]]) -> None:
-        if name not in self._loopless:
+        if name not in self._weights:
             path[name] = (ref for ref in list(self._definitions[name].references) if ref.place.in_place)
 
-    def _cut(self, name: str, reference: Reference) -> None:
+    def _weigh(self, name: str) -> None:
+        """Cut the heaviest references where a definition multiplies what is to be judged: validators would not end."""
+        inner = [reference for reference in self._definitions[name].references if reference.place.in_place]
+        inner.sort(key=lambda reference: self._weights[reference.name])
+        while (weight := 1 + sum(self._weights[reference.name] for reference in inner)) > HEAVIEST:
+            self._cut(name, inner.pop(), "a value would be judged by too many schemas", "say the same with fewer")
+        self._weights[name] = weight
+
+    def _cut(self, name: str, reference: Reference, why: str, hint: str) -> None:
         """Let a reference accept anything instead."""
         reference.open()
         self._definitions[name].references.remove(reference)
@@ -140,8 +153,8 @@ class Schemas:
             Problem(
                 pointer=self.resolver.shown(reference.place.pointer),
                 kind="reference",
-                message="this schema takes itself to be known; anything is accepted here",
-                hint="let one of the schemas in the loop say what it is",
+                message=f"{why}; anything is accepted here",
+                hint=hint,
             )
         )
 

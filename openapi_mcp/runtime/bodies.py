@@ -68,7 +68,8 @@ def _chosen(tool: Tool, body: RequestBody, arguments: Mapping[str, Any], value: 
 
 def _suits(media: MediaType, value: Any) -> bool:
     kind = next((name for name, types in _KINDS.items() if isinstance(value, types)), "null")
-    return not media.takes or kind in media.takes or (kind == "number" and "integer" in media.takes)
+    is_whole = kind == "number" and (isinstance(value, int) or value.is_integer())
+    return not media.takes or kind in media.takes or (is_whole and "integer" in media.takes)
 
 
 _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {

@@ -21,7 +21,7 @@ LAYERS: dict[Path, list[str]] = {
         "__init__",
     ],
     RUNTIME: [
-        "__init__ types errors peers terminal checks hints docstrings outgoing",
+        "__init__ types errors peers terminal checks hints docstrings outgoing promptly whole",
         "jsontext xmltext media_types models protocol validation tls failures",
         "reader framing dialling proxies",
         "styles auth repairs explanations parts cutting conformance wire own_tools terms",

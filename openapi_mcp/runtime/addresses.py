@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 import httpx
@@ -37,12 +37,14 @@ _KEPT: Final = 4096
 class Base:
     """A base URL: scheme, user, host and port as they stand before a path; its path and its query.
 
-    `parts` is what httpx keeps of a URL it has read, where it keeps that as it did when this was written.
+    `host` is what a request says in Host; `parts` is what httpx keeps of a URL it has read, where it keeps that as it
+    did when this was written.
     """
 
     origin: str = field(repr=False)
     path: str
     query: str
+    host: bytes
     parts: Any = field(repr=False)
 
 
@@ -66,11 +68,10 @@ def base(url: str | None) -> Base:
     user = parsed.userinfo.decode("ascii")
     path, _, query = parsed.raw_path.decode("ascii").partition("?")
     origin = f"{parsed.scheme}://{user + '@' if user else ''}{parsed.netloc.decode('ascii')}"
-    return Base(origin, path.rstrip("/"), query, getattr(parsed, "_uri_reference", None))
+    return Base(origin, path.rstrip("/"), query, parsed.netloc, getattr(parsed, "_uri_reference", None))
 
 
-@dataclass(frozen=True, slots=True)
-class Filling:
+class Filling(NamedTuple):
     """What replaces one expression of a template: text, already escaped, and the argument that it comes from."""
 
     argument: str
@@ -82,29 +83,42 @@ def build(base_url: Base, template: str, values: Mapping[str, Filling], query: s
 
     A fragment in the template tells operations apart and is never sent.
     """
-    path, fixed = _split(template)
-    filled = "/".join(_segment(segment, values) for segment in path)
+    pieces, fixed = _split(template)
+    filled = "".join([piece if isinstance(piece, str) else _segment(piece, values) for piece in pieces])
     separator = "" if filled.startswith("/") or not filled else "/"
-    asked = "&".join(part for part in (base_url.query, _asked(fixed, values), query) if part)
+    asked = "&".join([part for part in (base_url.query, _asked(fixed, values) if fixed else "", query) if part])
     target = base_url.path + separator + filled or "/"
     if base_url.parts and len(target + asked) < _SHORT and _WRITTEN.fullmatch(target) and _WRITTEN.fullmatch(asked):
         return _Written(base_url.parts._replace(path=target, query=asked or None, fragment=None))
     return _url(base_url.origin, target + (f"?{asked}" if asked else ""))
 
 
+class _Expressions(NamedTuple):
+    """A part of a template with expressions: the texts around them, as they may stand in a URL, and their names."""
+
+    texts: tuple[str, ...]
+    names: tuple[str, ...]
+
+
 @lru_cache(_KEPT)
-def _split(template: str) -> tuple[tuple[str, ...], str]:
-    """The segments of a template's path, and its query."""
+def _split(template: str) -> tuple[list[str | _Expressions], list[_Expressions]]:
+    """A template's path, segments with expressions by themselves, and the pairs of its query if it has one."""
     path, _, query = template.partition("#")[0].partition("?")
-    return tuple(path.split("/")), query
+    pieces: list[str | _Expressions] = []
+    for index, segment in enumerate(path.split("/")):
+        read = _read(segment, _PATH_SAFE)
+        pieces += ["/" if index else "", read if read.names else read.texts[0]]
+    return pieces, [_read(pair, _QUERY_SAFE) for pair in query.split("&")] if query else []
 
 
-def _asked(template: str, values: Mapping[str, Filling]) -> str:
+def _read(text: str, safe: str) -> _Expressions:
+    pieces = _EXPRESSION.split(text)
+    return _Expressions(tuple(_literal(piece, safe) for piece in pieces[::2]), tuple(pieces[1::2]))
+
+
+def _asked(pairs: list[_Expressions], values: Mapping[str, Filling]) -> str:
     """A template's query, without what it would ask with a value that no path argument gives (`?q={q}`)."""
-    if "{" in template:
-        pairs = template.split("&")
-        template = "&".join(pair for pair in pairs if all(name in values for name in _EXPRESSION.findall(pair)))
-    return _filled(template, values, _QUERY_SAFE)
+    return "&".join([_filled(pair, values) for pair in pairs if all(name in values for name in pair.names)])
 
 
 class _Written(httpx.URL):
@@ -122,30 +136,22 @@ def _url(origin: str, target: str) -> httpx.URL:
         raise ArgumentError(f"The arguments do not make a URL that can be sent: {error}.") from error
 
 
-def _segment(segment: str, values: Mapping[str, Filling]) -> str:
+def _segment(segment: _Expressions, values: Mapping[str, Filling]) -> str:
     """One path segment. Values that would empty it or make it `.` or `..` are refused: they name another resource."""
-    filled = _filled(segment, values, _PATH_SAFE)
-    if filled in {"", ".", ".."} and (names := _EXPRESSION.findall(segment)):
-        shown = ", ".join(f"`{values[name].argument if name in values else name}`" for name in names)
+    filled = _filled(segment, values)
+    if filled in {"", ".", ".."}:
+        shown = ", ".join(f"`{values[name].argument if name in values else name}`" for name in segment.names)
         what = "is empty" if not filled else f"would make the path segment `{filled}`"
         raise ArgumentError(f"{shown} {what}, which would lead to another resource; give a value that names one.")
     return filled
 
 
-def _filled(template: str, values: Mapping[str, Filling], safe: str) -> str:
-    """Each expression replaced once, the text between as it may stand in a URL."""
-    texts, names = _parsed(template, safe)
-    if not names:
-        return texts[0]
-    fillings = [values[name].text if name in values else "" for name in names]
-    return "".join(part for pair in zip(texts, [*fillings, ""], strict=True) for part in pair)
-
-
-@lru_cache(_KEPT)
-def _parsed(template: str, safe: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The texts around a template's expressions, as they may stand in a URL, and the names in these."""
-    pieces = _EXPRESSION.split(template)
-    return tuple(_literal(piece, safe) for piece in pieces[::2]), tuple(pieces[1::2])
+def _filled(template: _Expressions, values: Mapping[str, Filling]) -> str:
+    """Each expression replaced once, the text between as it stands."""
+    filled = [template.texts[0]]
+    for name, text in zip(template.names, template.texts[1:], strict=True):
+        filled += [values[name].text if name in values else "", text]
+    return "".join(filled)
 
 
 def _literal(text: str, safe: str) -> str:

@@ -7,8 +7,7 @@ Specification: MCP server/tools "Tool Result", RFC 9110 §8.3, RFC 8259.
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from . import jsontext, media_types, parts, streams
 from .types import MISSING, JsonObject, Missing, audio_content, blob_content, image_content, text_content
@@ -19,8 +18,7 @@ _MAX_DEPTH: Final = 3
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What an answer says: as text, as a JSON value, as other blocks; `is_json` when the text is that value."""
 
     text: str | None = None
@@ -73,7 +71,7 @@ def _json(content_type: str, data: bytes) -> Answer | None:
     if not declared and not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         return None
     try:
-        text = data.decode(json.detect_encoding(data))
+        text = data.decode(json.detect_encoding(data) if 0 in data[:4] or data[:1] > b"\x7f" else "utf-8")
     except UnicodeDecodeError:  # not one of the encodings that RFC 8259 allows
         text = decode(data, content_type)
     try:

@@ -9,10 +9,9 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import httpx
 
@@ -47,8 +46,7 @@ FINDINGS_WAIT: Final = 0.25
 NO_TRACE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class _Circumstances:
+class _Circumstances(NamedTuple):
     """What a call brings with it besides its arguments."""
 
     trace: Mapping[str, str]

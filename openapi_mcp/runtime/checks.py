@@ -23,6 +23,9 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _DEFINITION: Final = re.compile(r"#/\$defs/([^/~%]+)")
 
 
+_OF_OBJECTS: Final = frozenset({"type", "properties", "additionalProperties", "required"})
+
+
 class _Unknown(Exception):
     """A schema that is left to jsonschema."""
 
@@ -48,6 +51,8 @@ class _Compiler:
         if "$id" in schema or schema.get("$schema", _DIALECT) != _DIALECT:
             raise _Unknown
         known = [keyword for keyword in schema if keyword in JUDGED]
+        if schema.get("type") == "object" and _OF_OBJECTS.issuperset(known):
+            return _object(self, schema)
         checks = [made for keyword in known if (made := _KEYWORDS[keyword](self, schema[keyword], schema)) is not None]
         return _all(tuple(checks))
 
@@ -92,7 +97,9 @@ _TYPES: Final[Mapping[str, Check]] = {
     "null": lambda value: value is None,
     "number": _is_number,
     "integer": lambda value: (
-        (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
+        type(value) is int
+        or (isinstance(value, int) and not isinstance(value, bool))
+        or (isinstance(value, float) and value.is_integer())
     ),
 }
 
@@ -135,6 +142,23 @@ def _additional(compiler: _Compiler, wanted: Any, schema: Mapping[str, Any]) -> 
     named = frozenset(schema.get("properties", ()))
     others = compiler.check(wanted)
     return lambda value: not isinstance(value, dict) or all(others(value[name]) for name in value.keys() - named)
+
+
+def _object(compiler: _Compiler, schema: Mapping[str, Any]) -> Check:
+    """The four keywords that nearly all objects have, and no others, as one check."""
+    named = {name: compiler.check(wanted) for name, wanted in schema.get("properties", {}).items()}
+    others = compiler.check(schema.get("additionalProperties", True))
+    wanted = frozenset(schema.get("required", ()))
+
+    def check(value: Any) -> bool:
+        if not isinstance(value, dict) or not wanted <= value.keys():
+            return False
+        for name, item in value.items():  # noqa: SIM110  # as above
+            if not named.get(name, others)(item):
+                return False
+        return True
+
+    return check
 
 
 def _required(_: _Compiler, names: list[str], _schema: Mapping[str, Any]) -> Check:

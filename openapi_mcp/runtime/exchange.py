@@ -13,6 +13,7 @@ import httpx
 
 from .framing import Framing, request_head
 from .reader import Reader
+from .whole import Whole
 from .wire import Wire
 
 Release: TypeAlias = Callable[[Wire, bool], None]
@@ -53,13 +54,13 @@ class Exchange(httpx.AsyncByteStream):
         except BaseException:
             self._end()
             raise
-        stream: httpx.AsyncByteStream = self
+        said = {"http_version": b"HTTP/" + reader.version.encode(), "reason_phrase": reader.reason}
         if reader.complete:
             self._end()
-            if reader.held <= _AT_ONCE:
-                stream = httpx.ByteStream(reader.take())  # can be read without awaiting
-        said = {"http_version": b"HTTP/" + reader.version.encode(), "reason_phrase": reader.reason}
-        return httpx.Response(reader.status, headers=reader.headers, stream=stream, extensions=said)
+            if reader.held <= _AT_ONCE and not reader.coded:
+                body, kind = reader.take(), reader.content_type
+                return Whole(reader.status, reader.headers, body, content_type=kind, extensions=said)
+        return httpx.Response(reader.status, headers=reader.headers, stream=self, extensions=said)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """The body as it comes. Raises httpx.TransportError."""

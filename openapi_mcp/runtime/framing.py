@@ -5,6 +5,7 @@ RFC 9110 §5.5.
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import httpx
@@ -12,29 +13,38 @@ import httpx
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 # A value has no line break, no null and no space around it; other control characters pass, as httpx lets them.
 _VALUE: Final = rb"(?:[^\x00\s](?:[^\x00\r\n\x0b\x0c]*[^\x00\s])?)?"
-_HEAD: Final = re.compile(
-    rb"%(token)b [!-~]+ HTTP/1\.1\r\n(?:%(token)b: %(value)b\r\n)*\r\n" % {b"token": _TOKEN, b"value": _VALUE}
-)
+_LINE: Final = re.compile(rb"%b [!-~]+ HTTP/1\.1\r\n" % _TOKEN)
+_FIELDS: Final = re.compile(rb"(?:%b: %b\r\n)*" % (_TOKEN, _VALUE))
+_NOT_ALLOWED: Final = "The method, the target or a header field holds what HTTP does not allow there."
 _WITH_CHUNKS: Final = -1
 _NOTHING: Final = 0
 
 
 def request_head(request: httpx.Request) -> tuple[bytes, "Framing"]:
     """Request line and header fields, and how the body is written. Raises httpx.LocalProtocolError."""
-    lines = [b"%b %b HTTP/1.1\r\n" % (request.method.encode(), request.url.raw_path)]
+    line = b"%b %b HTTP/1.1\r\n" % (request.method.encode(), request.url.raw_path)
+    fields, framing = _fields(tuple(request.headers.raw))
+    if _LINE.fullmatch(line) is None:
+        raise httpx.LocalProtocolError(_NOT_ALLOWED)
+    return line + fields, Framing(framing)
+
+
+@lru_cache(256)  # calls of one tool have mostly the same
+def _fields(raw: tuple[tuple[bytes, bytes], ...]) -> tuple[bytes, int]:
+    """Header fields and the empty line after them, and how the body is written. Raises httpx.LocalProtocolError."""
+    lines: list[bytes] = []
     framing = _NOTHING
-    for name, value in request.headers.raw:
+    for name, value in raw:
         field = name.lower()
         if field == b"transfer-encoding":
             value, framing = b"chunked", _chunks(value)  # noqa: PLW2901  # as httpx writes it
         elif field == b"content-length" and framing != _WITH_CHUNKS:
             framing = _length(value)
-        lines.insert(1 if field == b"host" else len(lines), b"%b: %b\r\n" % (name, value))
-    lines.append(b"\r\n")
+        lines.insert(0 if field == b"host" else len(lines), b"%b: %b\r\n" % (name, value))
     text = b"".join(lines)
-    if text.count(b"\n") != len(lines) or _HEAD.fullmatch(text) is None:
-        raise httpx.LocalProtocolError("The method, the target or a header field holds what HTTP does not allow there.")
-    return text, Framing(framing)
+    if text.count(b"\n") != len(lines) or _FIELDS.fullmatch(text) is None:
+        raise httpx.LocalProtocolError(_NOT_ALLOWED)
+    return text + b"\r\n", framing
 
 
 class Framing:

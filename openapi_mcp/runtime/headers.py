@@ -5,7 +5,7 @@ Specification: RFC 9110 §5 and §7.6.1, RFC 6265 §5.4 (one Cookie header), Ope
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from .models import Argument
 
 Fields = list[tuple[str, str]]
 Lines = list[tuple[bytes, bytes]]
-Given = Iterable[tuple[Argument, Any]]
+Given = Collection[tuple[Argument, Any]]
 
 FRAMING: Final = frozenset(
     {"connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
@@ -36,34 +36,37 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 def build(
     *,
+    host: bytes,
     accept: str,
     given: Given,
     cookies: Given,
     credentials: auth.Credentials,
-    configured: Iterable[tuple[str, str]],
+    configured: Collection[tuple[str, str]],
     content_type: str | None,
 ) -> Lines:
-    """All fields but Host and Content-Length, in UTF-8. Raises ArgumentError and RequestError."""
+    """All fields but Content-Length, in UTF-8, Host first. Raises ArgumentError and RequestError."""
+    if not (given or cookies or credentials.headers or credentials.cookies or configured):
+        return list(_plain(host, accept, content_type))
     by_argument = [_argument(argument, value) for argument, value in given]
     secret = [*_cookie(cookies, credentials), *credentials.headers]
     by_owner = [_configured(name, value) for name, value in configured]
-    if not (by_argument or secret or by_owner or content_type):
-        return list(_plain(accept))
     fields = [("Accept", accept), *COMPUTED]
     for source in (by_argument, secret, by_owner):
         fields = replaced(fields, source)
+    return _lines(host, fields, content_type)
+
+
+def _lines(host: bytes, fields: Fields, content_type: str | None) -> Lines:
     if content_type is not None:
         fields = replaced(fields, [("Content-Type", content_type)])
-    return _lines(fields)
-
-
-def _lines(fields: Fields) -> Lines:
-    return [(_name(name), value.encode("utf-8")) for name, value in fields]
+    lines = [(_name(name), value.encode("utf-8")) for name, value in fields]
+    return lines if any(name.lower() == b"host" for name, _ in lines) else [(b"Host", host), *lines]
 
 
 @lru_cache(1024)  # of the documents' tools
-def _plain(accept: str) -> Lines:
-    return _lines([("Accept", accept), *COMPUTED])
+def _plain(host: bytes, accept: str, content_type: str | None) -> Lines:
+    """What requests have that nobody gave a field."""
+    return _lines(host, [("Accept", accept), *COMPUTED], content_type)
 
 
 def replaced(fields: Fields, by: Fields) -> Fields:

@@ -3,15 +3,14 @@
 A limit is checked before what it limits is begun, so that who is refused has cost nothing.
 """
 
-import asyncio
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
+from .promptly import within
 from .protocol import jsonrpc
 from .replies import Refused
 
@@ -41,9 +40,7 @@ class Intake:
         if announced.isdecimal() and int(announced) > self.max_bytes:
             raise self._too_long()
         try:
-            async with asyncio.timeout(self.seconds):
-                body = await self._body(receive)
-            return jsonrpc.decode(body)
+            return jsonrpc.decode(await within(self.seconds, self._body(receive)))
         except TimeoutError:
             message = f"A message has to arrive within {self.seconds:g} seconds."
             raise Refused(408, message, headers={"Connection": "close"}) from None
@@ -67,21 +64,21 @@ class Intake:
 
 
 class Capacity:
-    """How many of a kind (`noun`, in the plural) there may be at once; None is any number."""
+    """How many of a kind (`noun`, in the plural) there may be at once; None is any number.
+
+    As a context it is one of them. Raises Refused (503) where there is no place.
+    """
 
     def __init__(self, limit: int | None, noun: str) -> None:
         self._limit = limit
         self._noun = noun
         self._taken = 0
 
-    @contextmanager
-    def place(self) -> Iterator[None]:
-        """One of them, for the block. Raises Refused (503) where there is no place."""
+    def __enter__(self) -> None:
         if self._limit is not None and self._taken >= self._limit:
             message = f"The server has as many {self._noun} as it takes ({self._limit})."
             raise Refused(503, message, code=jsonrpc.INTERNAL_ERROR, headers={"Retry-After": _RETRY_AFTER})
         self._taken += 1
-        try:
-            yield
-        finally:
-            self._taken -= 1
+
+    def __exit__(self, *_: object) -> None:
+        self._taken -= 1

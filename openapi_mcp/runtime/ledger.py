@@ -7,7 +7,7 @@ replicas do not hear of it. Sessions and requests are known by digests, and memo
 import hashlib
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar, get_args
@@ -16,6 +16,9 @@ from .protocol import LogLevel, Session, jsonrpc
 
 Stop: TypeAlias = Callable[[], object]
 """Ends one thing in flight; it does not wait for the end."""
+
+Follow: TypeAlias = Callable[[Stop], AbstractContextManager[None]]
+"""Calls what it is given if the session of some work has it stopped, within the block."""
 
 REMEMBERED: Final = 10_000
 """Sessions whose end, and whose log level, are remembered: a megabyte of each."""
@@ -60,19 +63,9 @@ class Ledger:
         """End a session: its calls and its stream stop, and nothing more is done for it."""
         self._announce(_ENDED, _key(session), b"")
 
-    @contextmanager
-    def call(self, session: Session, request_id: jsonrpc.RequestId, stop: Stop) -> Iterator[None]:
+    def call(self, session: Session, request_id: jsonrpc.RequestId, stop: Stop) -> "InFlight":
         """`stop` is called if the session cancels this call, or ends, within the block."""
-        key, request = _key(session), _request(request_id)
-        calls = self._calls.setdefault(key, {})
-        calls[request] = stop
-        try:
-            yield
-        finally:
-            if calls.get(request) == stop:  # a client may have used the id again meanwhile
-                del calls[request]
-            if not calls and self._calls.get(key) is calls:
-                del self._calls[key]
+        return InFlight(self._calls, _key(session), _request(request_id), stop)
 
     @contextmanager
     def stream(self, session: Session, stop: Stop) -> Iterator[None]:
@@ -117,6 +110,28 @@ class Ledger:
         begun, stop = self._streams.get(key, (None, None))
         if begun is not None and stop is not None and begun < int.from_bytes(value):
             stop()
+
+
+class InFlight:
+    """One call among those in flight, as long as its context lasts."""
+
+    __slots__ = ("_all", "_request", "_session", "_stop")
+
+    def __init__(self, calls: dict[bytes, dict[bytes, Stop]], session: bytes, request: bytes, stop: Stop) -> None:
+        self._all = calls
+        self._session = session
+        self._request = request
+        self._stop = stop
+
+    def __enter__(self) -> None:
+        self._all.setdefault(self._session, {})[self._request] = self._stop
+
+    def __exit__(self, *_: object) -> None:
+        calls = self._all.get(self._session, {})
+        if calls.get(self._request) == self._stop:  # a client may have used the id again meanwhile
+            del calls[self._request]
+            if not calls:
+                del self._all[self._session]
 
 
 def _remember(kept: dict[bytes, _Value], key: bytes, value: _Value) -> None:

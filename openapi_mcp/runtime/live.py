@@ -6,8 +6,7 @@ tools changed, never how often. Specification: server/tools ("List Changed Notif
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from .progress import Notify
@@ -95,7 +94,7 @@ class Live:
         """As of Server; and a Subscription is held open until the changes end. Never raises, unless it is cancelled."""
         if isinstance(step.action, Subscription):
             return await self._hold(step, step.action, notify)
-        with self._tenure.call() as server:
+        with self._tenure as server:
             return await server.perform(step, notify, caller, max_streamed_bytes=max_streamed_bytes)
 
     def replace(self, server: Server) -> None:
@@ -127,30 +126,32 @@ class Live:
 
 
 class _Tenure:
-    """A server and how many calls it has; `free` says that it has none."""
+    """A server and how many calls it has; as a context it is one of them. `free` says that it is waited for no more."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
         self.free = asyncio.Event()
-        self.free.set()
         self._calls = 0
+        self._ending = False
 
-    @contextmanager
-    def call(self) -> Iterator[Server]:
-        """The server, for one call."""
+    def __enter__(self) -> Server:
         self._calls += 1
-        self.free.clear()
-        try:
-            yield self.server
-        finally:
-            self._calls -= 1
-            if not self._calls:
-                self.free.set()
+        return self.server
+
+    def __exit__(self, *_: object) -> None:
+        self._calls -= 1
+        self._look()
 
     async def end(self) -> None:
-        """Close the server once it is free."""
+        """Close the server once it has no calls."""
+        self._ending = True
+        self._look()
         await self.free.wait()
         try:
             await self.server.aclose()
         except Exception:
             logger.exception("A server could not be closed.")
+
+    def _look(self) -> None:
+        if self._ending and not self._calls:
+            self.free.set()

@@ -51,10 +51,10 @@ class Pool:
     def release(self, wire: Wire, reusable: bool) -> None:
         """Give a connection back, to be kept or closed."""
         self._turns.release()
-        if not reusable or self._last is not None or not wire.is_usable():
+        if not reusable or self._last is not None or not wire.is_open():
             wire.abort()
             return
-        wire.idle_since = _now()
+        wire.rest()
         self._idle.append(wire)
         if len(self._idle) > self._most_idle:
             self._idle.pop(0).abort()
@@ -126,19 +126,14 @@ class Pool:
             self._last.set()
 
     def _is_old(self, wire: Wire) -> bool:
-        return self._expiry is not None and _now() - wire.idle_since >= self._expiry
+        return self._expiry is not None and wire.idle >= self._expiry
 
     def _expect_sweep(self) -> None:
         if self._sweep is None and self._expiry is not None and self._idle:
-            at = self._idle[0].idle_since + self._expiry
-            self._sweep = asyncio.get_running_loop().call_at(at, self._sweep_up)
+            self._sweep = asyncio.get_running_loop().call_later(self._expiry - self._idle[0].idle, self._sweep_up)
 
     def _sweep_up(self) -> None:
         self._sweep = None
         while self._idle and self._is_old(self._idle[0]):
             self._idle.pop(0).abort()
         self._expect_sweep()
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()

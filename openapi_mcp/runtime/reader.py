@@ -13,7 +13,8 @@ MAX_HEAD_BYTES: Final = 100 * 1024
 """Header fields and trailers of one answer, those of its 1xx too; httpx's own transport takes as many."""
 
 _NO_BODY: Final = frozenset({204, 304})
-_FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
+_CODINGS: Final = frozenset({b"content-encoding", b"transfer-encoding"})
+_TELLING: Final = _CODINGS | {b"content-length", b"content-type"}
 # What llhttp would refuse and httpx takes: lines that end in a line feed only, folded lines, control characters in a
 # value, and both a length and chunks (the chunks count). An answer goes nowhere else as HTTP, so nobody is misled.
 _AS_HTTPX: Final = {
@@ -37,6 +38,7 @@ class Reader:
         "_fields",
         "_informational",
         "_parser",
+        "_told",
         "_without_body",
         "begun",
         "body",
@@ -56,11 +58,22 @@ class Reader:
         self.reason = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self.body: list[bytes] = []
+        self._told: dict[bytes, list[bytes]] = {}  # what is said of the body, by names in lower case
         self._bodiless = method == "HEAD"
         self._informational = self._ended_by_close = self._doubtful = False
         self._fields = self._without_body = 0
         self._parser = httptools.HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(**_AS_HTTPX)
+
+    @property
+    def coded(self) -> bool:
+        """Whether the body is not simply what came."""
+        return not _CODINGS.isdisjoint(self._told)
+
+    @property
+    def content_type(self) -> str:
+        """The header, empty where there is none."""
+        return b", ".join(self._told.get(b"content-type", ())).decode("latin-1")
 
     def feed(self, data: bytes) -> None:
         """Read what arrived. Raises httpx.RemoteProtocolError."""
@@ -109,7 +122,10 @@ class Reader:
         if self._fields > MAX_HEAD_BYTES:
             raise ValueError(_TOO_MUCH)
         if not self.status:
-            self.headers.append((name, value.rstrip(b" \t")))
+            value = value.rstrip(b" \t")
+            self.headers.append((name, value))
+            if (field := name.lower()) in _TELLING:
+                self._told.setdefault(field, []).append(value)
 
     def on_headers_complete(self) -> None:
         """The head is whole; that of a 1xx is forgotten."""
@@ -122,6 +138,7 @@ class Reader:
         if self._informational:
             self.reason = b""
             self.headers.clear()
+            self._told.clear()
             return
         self._frame(status)
         self.version = self._parser.get_http_version()
@@ -141,14 +158,13 @@ class Reader:
 
     def _frame(self, status: int) -> None:
         """Where the body ends."""
-        found = [(name, value) for field, value in self.headers if (name := field.lower()) in _FRAMING]
-        codings = [value for name, value in found if name == b"transfer-encoding"]
+        codings = self._told.get(b"transfer-encoding", ())
         if any(coding.lower() != b"chunked" for coding in codings):
             raise ValueError("its Transfer-Encoding is not known")
         if self._bodiless or status in _NO_BODY:
             self._complete()
-        self._ended_by_close = not found
-        self._doubtful = bool(codings) and len(found) > 1
+        self._ended_by_close = not codings and b"content-length" not in self._told
+        self._doubtful = len(codings) > 1 or (bool(codings) and b"content-length" in self._told)
 
     def _complete(self) -> None:
         self.complete = True

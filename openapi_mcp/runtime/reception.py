@@ -4,11 +4,11 @@ Joins `sessions` (what an id says) and `ledger` (what happened since). Only mess
 a session. Specification: basic/transports, "Session Management"; basic/utilities/cancellation.
 """
 
-from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Final
 
 from .door import Headers
-from .ledger import Ledger, Stop
+from .ledger import Follow, Ledger
 from .protocol import Cancellation, Session, Step, ToolCall
 from .replies import Refused
 from .sessions import Sessions
@@ -50,11 +50,11 @@ class Reception:
                 self.ledger.cancel(session, part.action.request_id)
         return []
 
-    def following(self, step: Step, session: Session, stop: Stop) -> AbstractContextManager[None]:
-        """`stop` is called if the session cancels this message, or ends, within the block.
+    def following(self, step: Step, session: Session) -> Follow | None:
+        """What is told how to stop this message, to do so if its session cancels it, or ends; None for others.
 
         Calls can be cancelled, but not those of a batch: their answers are one, and what is done cannot be undone.
         """
         if session.id is None or not isinstance(step.action, ToolCall):
-            return nullcontext()
-        return self.ledger.call(session, step.action.request_id, stop)
+            return None
+        return partial(self.ledger.call, session, step.action.request_id)

@@ -5,10 +5,8 @@ Specification: basic/transports, "Sending Messages to the Server"; WHATWG HTML "
 """
 
 import asyncio
-import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from starlette.types import Message, Send
 
@@ -33,8 +31,7 @@ _HEADERS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """What is answered: an HTTP status, a body of JSON or none, and header fields besides those of every body."""
 
     status: int
@@ -94,12 +91,14 @@ class Reply:
 
     async def finish(self, content: Content) -> None:
         """Answer with `content`: as it is, or on a stream with its body as the last event."""
+        if not (self._begun or self._turn.locked()):
+            await self._answer(content)
+            return
         async with self._turn:
             if self._begun:
                 await self._write(_event(content.body or b""), more=False)
             else:
-                await self._start(content.status, [*content.fields(), *self.headers])
-                await self._write(content.body or b"", more=False)
+                await self._answer(content)
 
     async def end(self) -> None:
         """End without an answer: a stream that is over, and an empty one if nothing was said."""
@@ -126,6 +125,10 @@ class Reply:
                 async with self._turn:
                     await self._write(b":\n\n")
 
+    async def _answer(self, content: Content) -> None:
+        await self._start(content.status, [*content.fields(), *self.headers])
+        await self._write(content.body or b"", more=False)
+
     async def _start(self, status: int, headers: Fields) -> None:
         await self._emit({"type": "http.response.start", "status": status, "headers": headers})
 
@@ -133,8 +136,10 @@ class Reply:
         await self._emit({"type": "http.response.body", "body": data, "more_body": more})
 
     async def _emit(self, message: Message) -> None:
-        with contextlib.suppress(*_GONE):  # the endpoint knows if that matters
+        try:  # noqa: SIM105  # which would cost as much as what it does
             await self._send(message)
+        except _GONE:
+            pass  # the endpoint knows if that matters
 
 
 def _event(message: bytes) -> bytes:

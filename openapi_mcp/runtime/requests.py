@@ -4,10 +4,11 @@ Everything is escaped before httpx sees it; the host comes from configuration an
 Specification: OpenAPI 3.2 Operation and Parameter Objects.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import httpx
 
@@ -46,19 +47,17 @@ def build_request(tool: Tool, arguments: Mapping[str, Any], options: RequestOpti
 
 
 def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
-    _refuse_homeless(tool, arguments)
+    given = _given(tool, arguments)
     credentials = auth.apply(tool, options.credentials, client_certificate=options.client_certificate)
-    url = addresses.build(
-        addresses.base(options.base_url or tool.base_url),
-        tool.path,
-        {item.wire_name or item.name: _filling(item, value) for item, value in _given(tool, arguments, "path")},
-        _query(tool, arguments, credentials),
-    )
+    base = addresses.base(options.base_url or tool.base_url)
+    fillings = {item.wire_name or item.name: _filling(item, value) for item, value in given["path"]}
+    url = addresses.build(base, tool.path, fillings, _query(given["query"], credentials))
     body = bodies.build(tool, arguments, options.file_roots)
     fields = headers.build(
+        host=base.host,
         accept=tool.accept,
-        given=_given(tool, arguments, "header"),
-        cookies=_given(tool, arguments, "cookie"),
+        given=given["header"],
+        cookies=given["cookie"],
         credentials=credentials,
         configured=options.headers,
         content_type=body.content_type if body else None,
@@ -67,13 +66,12 @@ def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) ->
 
 
 def _request(method: str, url: httpx.URL, fields: headers.Lines, content: bytes) -> httpx.Request:
-    """The same as httpx makes of its `content`, which adds Host and Content-Length in three times the time."""
-    automatic = [] if any(name.lower() == b"host" for name, _ in fields) else [(b"Host", url.netloc)]
+    """The same as httpx makes of its `content`, which adds Content-Length in three times the time."""
     if content:
         fields.append((b"Content-Length", b"%d" % len(content)))
     elif method in _WITH_LENGTH:
-        automatic.append((b"Content-Length", b"0"))
-    request = httpx.Request(method, url, headers=automatic + fields, stream=httpx.ByteStream(content))
+        fields.insert(1, (b"Content-Length", b"0"))
+    request = httpx.Request(method, url, headers=fields, stream=httpx.ByteStream(content))
     request.read()
     request.method = method  # httpx upper-cases it, but a method is case-sensitive (RFC 9110 §9.1)
     return request
@@ -83,9 +81,22 @@ _WITH_LENGTH: Final = frozenset({"POST", "PUT", "PATCH"})
 """Methods whose requests say that they have no content (RFC 9110 §8.6)."""
 
 
-def _given(tool: Tool, arguments: Mapping[str, Any], *locations: str) -> list[tuple[Argument, Any]]:
-    """The arguments of these locations that were given, in the document's order."""
-    return [(a, arguments[a.name]) for a in tool.arguments if a.location in locations and a.name in arguments]
+_Given: TypeAlias = list[tuple[Argument, Any]]
+"""Arguments that were given, with their values, in the document's order."""
+
+
+def _given(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, _Given]:
+    """What was given by location; a whole query is among the rest of it. Raises ArgumentError."""
+    given: dict[str, _Given] = defaultdict(list)
+    known = 0
+    for argument in tool.arguments:
+        if argument.name in arguments:
+            known += 1
+            location = "query" if argument.location == "querystring" else argument.location
+            given[location].append((argument, arguments[argument.name]))
+    if known < len(arguments):
+        _refuse_homeless(tool, arguments)
+    return given
 
 
 def _refuse_homeless(tool: Tool, arguments: Mapping[str, Any]) -> None:
@@ -94,20 +105,21 @@ def _refuse_homeless(tool: Tool, arguments: Mapping[str, Any]) -> None:
         return
     known = {argument.name for argument in tool.arguments}
     homeless = [f"`{name}`" for name in arguments if name not in known]
-    if homeless:
-        raise ArgumentError(f"This tool has no argument {' or '.join(homeless)}.")
+    raise ArgumentError(f"This tool has no argument {' or '.join(homeless)}.")
 
 
 def _filling(argument: Argument, value: Any) -> addresses.Filling:
     return addresses.Filling(argument.name, styles.path_text(argument, parameter_values.written(argument, value)))
 
 
-def _query(tool: Tool, arguments: Mapping[str, Any], credentials: auth.Credentials) -> str:
+def _query(given: _Given, credentials: auth.Credentials) -> str:
     """The query string; a credential replaces an argument of its name (nobody but the configuration sets it)."""
+    if not (given or credentials.query):
+        return ""
     secrets = [(styles.percent(name), styles.percent(value)) for name, value in credentials.query]
     taken = {name for name, _ in secrets}
     parts: list[str] = []
-    for argument, value in _given(tool, arguments, "query", "querystring"):
+    for argument, value in given:
         if argument.location == "querystring":
             parts.append(_whole_query(argument, value))
         else:

@@ -13,6 +13,7 @@ import httpx
 from . import answers, auth, conformance, cutting, jsontext
 from .models import Tool
 from .types import MISSING, CallToolResult, JsonObject, Missing, text_content
+from .whole import content_type
 
 CUT_SHORT: Final = "openapi_mcp.cut_short"
 """The response extension that `upstream` sets when it stopped reading a body at its limit."""
@@ -42,7 +43,7 @@ def to_result(
         return _error(tool, response, max_bytes)
     if not response.content:
         return _success(tool, [text_content(_status_and_headers(response))], MISSING)
-    answer = answers.read(response.headers.get("content-type", ""), response.content, _uri(response))
+    answer = answers.read(content_type(response), response.content, _uri(response))
     try:
         blocks, value, notes = _fitted(answer, max_bytes)
     except RecursionError:  # a value too deep to be measured is still text
@@ -165,7 +166,7 @@ def _error(tool: Tool, response: httpx.Response, max_bytes: int) -> CallToolResu
 def _error_body(response: httpx.Response, max_bytes: int) -> str:
     if not response.content:
         return ""
-    answer = answers.read(response.headers.get("content-type", ""), response.content, _uri(response))
+    answer = answers.read(content_type(response), response.content, _uri(response))
     limit = min(max_bytes, _MAX_ERROR_BYTES)
     text = answer.text if answer.text is not None else "\n".join(block.get("text", "") for block in answer.blocks)
     kept = cutting.fit_text(text.strip(), limit)

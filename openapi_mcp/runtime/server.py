@@ -5,8 +5,7 @@ Nothing that happens on the way is raised: it becomes an answer. Transports stay
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from . import protocol
 from .calls import Calls, Limiter, Observer
@@ -31,8 +30,7 @@ MAX_STREAMED_BYTES: Final = 1_000_000
 """The size of a result after notifications: clients drop an event of 1 MiB, and the rest of it is not the result's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What goes back over a transport: bytes of JSON or nothing, the session from now on, and the HTTP status."""
 
     body: bytes | None

@@ -8,7 +8,8 @@ and serves the same tools can answer any request; what more is known of it is in
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from functools import partial
+from functools import lru_cache, partial
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -19,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from . import cors, door, protocol
 from .door import LOOPBACK, Door, Headers
 from .intake import MAX_CONCURRENCY, MAX_STREAMS, RECEIVE_TIMEOUT, Capacity, Intake
-from .ledger import Ledger
+from .ledger import Follow, Ledger
 from .live import Live
 from .peers import Peers
 from .protocol import Session, Step, Subscription, jsonrpc
@@ -28,7 +29,10 @@ from .replies import EVENT_STREAM, KEEP_ALIVE, Content, Refused, Reply
 from .rollout import Rollout
 from .server import Answer, Server
 from .sessions import Sessions
-from .waiting import REQUEST_TIMEOUT, Follow, Waiting
+from .waiting import REQUEST_TIMEOUT, Waiting
+
+_KNOWN_HEADERS: Final = 128
+"""Requests whose headers are remembered: of many clients at once, and 8 MiB if all have as many as they may."""
 
 
 def create_app(
@@ -127,6 +131,7 @@ class _Endpoint:
     ) -> None:
         self._live = live
         self._door = entrance
+        self._headers = lru_cache(_KNOWN_HEADERS)(self._let_in)
         self._intake = intake
         self._reception = reception
         self._waiting = waiting
@@ -137,13 +142,7 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reply = self._reply(send)
         try:
-            await self._serve(Request(scope, receive), reply)
-        finally:
-            reply.close()
-
-    async def _serve(self, request: Request, reply: Reply) -> None:
-        try:
-            content = await self._respond(request, reply)
+            content = await self._respond(scope, receive, reply)
         except Refused as refused:
             await reply.finish(refused.content)
         except ClientDisconnect:
@@ -154,29 +153,39 @@ class _Endpoint:
             await reply.finish(Refused(503, "The server is stopping.", code=jsonrpc.INTERNAL_ERROR).content)
         else:
             await (reply.end() if content is None else reply.finish(content))
+        finally:
+            reply.close()
 
-    async def _respond(self, request: Request, reply: Reply) -> Content | None:
+    async def _respond(self, scope: Scope, receive: Receive, reply: Reply) -> Content | None:
         """The response; None where there is nothing to add to what was said, if anything was."""
-        door.check_size(request.scope["headers"])
-        headers = door.joined(request.scope["headers"])
-        self._door.check_address(headers)
+        method: str = scope["method"]
+        headers = self._headers(tuple(map(tuple, scope["headers"])))
         reply.headers += cors.permission(headers)
-        if cors.is_preflight(request.method, headers):
+        if cors.is_preflight(method, headers):
             return cors.preflight(headers)
         self._door.check_token(headers)
-        self._check_method(request.method, headers)
-        if request.method == "POST":
+        self._check_method(method, headers)
+        if method == "POST":
             door.check_media_types(headers)
-            return _content(await self._post(request, headers, reply))
+            return _content(await self._post(scope, receive, headers, reply))
         session = self._reception.session(headers)
-        if request.method == "GET":
+        if method == "GET":
             door.check_takes_events(headers)
-            return _content(await self._get(session, request, reply))
+            return _content(await self._get(session, scope, receive, reply))
         self._reception.ledger.end(session)
         return Content(204)
 
+    def _let_in(self, lines: tuple[tuple[bytes, bytes], ...]) -> Headers:
+        """The headers of a request that comes from where it may; a client's are the same again and again."""
+        door.check_size(lines)
+        headers = door.joined(lines)
+        self._door.check_address(headers)
+        return headers
+
     def _check_method(self, method: str, headers: Headers) -> None:
         """GET and DELETE are about a session of the handshake era; GET is for hearing of changes, if there are any."""
+        if method == "POST":
+            return
         allowed = ["POST"]
         if SESSION in headers and not protocol.is_stateless(None, headers):
             allowed += ["GET", "DELETE"] if self._live.description.list_changed else ["DELETE"]
@@ -184,40 +193,39 @@ class _Endpoint:
             message = "Only POST is served here, and what a session of the handshake era needs."
             raise Refused(405, message, headers={"Allow": ", ".join(allowed)})
 
-    async def _post(self, request: Request, headers: Headers, reply: Reply) -> Answer | None:
-        with self._calls.place():
-            message = await self._intake.read(request.receive, headers)
+    async def _post(self, scope: Scope, receive: Receive, headers: Headers, reply: Reply) -> Answer | None:
+        with self._calls:
+            message = protocol.classified(await self._intake.read(receive, headers))
             stateless = protocol.is_stateless(message, headers)
             session = Session() if stateless else self._reception.session(headers)
             step = self._live.receive(message, session, headers)
             reply.headers += self._reception.note(step, session)
             if not isinstance(step.action, Subscription):
-                return await self._answer(step, session, request, headers, reply)
+                caller, _ = scope.get("client") or ("", 0)
+                notify = reply.notify if door.accepts(headers, EVENT_STREAM) else None
+                return await self._answer(step, session, self._live.perform(step, notify, caller), receive)
         door.check_takes_events(headers)
-        with self._streams.place():
+        with self._streams:
             work = self._live.perform(step, reply.notify)
-            return await self._stream(work, request, lambda _: nullcontext())
+            return await self._stream(work, scope, receive)
 
-    async def _answer(
-        self, step: Step, session: Session, request: Request, headers: Headers, reply: Reply
-    ) -> Answer | None:
+    async def _answer(self, step: Step, session: Session, work: Awaitable[Answer], receive: Receive) -> Answer | None:
         if step.action is None and not step.batch:
-            return await self._live.perform(step)
-        caller = request.client.host if request.client else ""
-        notify = reply.notify if door.accepts(headers, EVENT_STREAM) else None
-        work = self._live.perform(step, notify, caller)
-        follow = partial(self._reception.following, step, session)
-        return await self._waiting.call(work, step, follow, request.receive if step.ends_with_connection else None)
+            return await work
+        follow = self._reception.following(step, session)
+        return await self._waiting.call(work, step, follow, receive if step.ends_with_connection else None)
 
-    async def _get(self, session: Session, request: Request, reply: Reply) -> Answer | None:
+    async def _get(self, session: Session, scope: Scope, receive: Receive, reply: Reply) -> Answer | None:
         """The one stream of a session, on which it hears of changes ("Listening for Messages from the Server")."""
-        with self._streams.place():
+        with self._streams:
             work = self._tell_changes(session, reply)
-            await self._stream(work, request, partial(self._reception.ledger.stream, session))
+            await self._stream(work, scope, receive, partial(self._reception.ledger.stream, session))
         return None
 
-    async def _stream(self, work: Awaitable[Answer], request: Request, follow: Follow) -> Answer | None:
-        return await self._waiting.stream(work, request.scope, follow, request.receive, self._live.changes.end)
+    async def _stream(
+        self, work: Awaitable[Answer], scope: Scope, receive: Receive, follow: Follow | None = None
+    ) -> Answer | None:
+        return await self._waiting.stream(work, scope, receive, self._live.changes.end, follow)
 
     async def _tell_changes(self, session: Session, reply: Reply) -> Answer:
         changes = self._live.changes.listen()

@@ -136,6 +136,8 @@ def _pairs_of(argument: Argument, value: Any, escaping: Escaping) -> Pairs:
 
 
 def _text(argument: Argument, value: Any, escaping: Escaping) -> str:
+    if argument.style == "simple" and not isinstance(value, dict | list):  # nearly always
+        return "" if value is None else escaping.value(scalar_text(value))
     row = EXPANSIONS[argument.style]
     members = _pairs_of(argument, value, escaping)
     if not members:

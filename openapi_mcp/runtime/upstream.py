@@ -26,6 +26,7 @@ from .retries import Retries
 from .streams import EVENT_STREAM, Entries, kind_of
 from .tls import tls_context
 from .transport import Transport
+from .whole import Whole, content_type
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -77,11 +78,10 @@ class Upstream:
         told how it goes meanwhile.
         """
         try:
-            limit = asyncio.timeout(self._timeouts.total)
             if self._timeouts.total is None:
-                return await self._follow(request, limit, listener)
-            async with limit:
-                return await self._follow(request, limit, listener)
+                return await self._follow(request, None, listener)
+            async with asyncio.timeout(self._timeouts.total) as limit:
+                return await self._follow(request, limit.when(), listener)
         except (httpx.HTTPError, OSError) as error:  # a TLS alert after the handshake passes through httpx as it is
             raise UpstreamError(sentence(error, _host(request), asdict(self._timeouts))) from error
 
@@ -89,21 +89,21 @@ class Upstream:
         """Close the connections."""
         await self._transport.aclose()
 
-    async def _follow(self, request: httpx.Request, limit: asyncio.Timeout, listener: Listener) -> httpx.Response:
+    async def _follow(self, request: httpx.Request, deadline: float | None, listener: Listener) -> httpx.Response:
         for _ in range(MAX_REDIRECTS + 1):
-            response = await self._insist(request, limit, listener)
+            response = await self._insist(request, deadline, listener)
             next_request = following(request, response)
             if next_request is None:
                 return response
             request = next_request
         raise UpstreamError(f"The API at {_host(request)} redirects more than {MAX_REDIRECTS} times; that is a loop.")
 
-    async def _insist(self, request: httpx.Request, limit: asyncio.Timeout, listener: Listener) -> httpx.Response:
+    async def _insist(self, request: httpx.Request, deadline: float | None, listener: Listener) -> httpx.Response:
         """The answer to one request, which is sent again where `retries` says so and its time lasts."""
         for tried in itertools.count(1):
             outcome = await self._attempt(request, listener)
             wait = self._retries.wait(request.method, outcome, tried)
-            if wait is None or not _lasts(limit, wait):
+            if wait is None or not _lasts(deadline, wait):
                 break
             logger.info("%s: attempt %d, %s; the next in %.1f s", _host(request), tried, _shown(outcome), wait)
             await listener.retrying(tried, _shown(outcome), wait)
@@ -137,12 +137,7 @@ class Upstream:
 
     async def _read(self, response: httpx.Response, listener: Listener) -> httpx.Response:
         """The same response with its body in memory, decoded; its headers no longer say how it was transferred."""
-        if not listener.counts and self._is_simple(response):
-            if isinstance(response.stream, httpx.ByteStream):  # it is here already
-                response.read()
-            else:
-                await response.aread()
-            response.extensions = {**response.extensions, CUT_SHORT: False}
+        if isinstance(response, Whole) and not listener.counts and self._is_plain(response):
             return response
         body = bytearray()
         cut_short = not await self._fill(body, response, listener)
@@ -155,20 +150,16 @@ class Upstream:
             extensions={**response.extensions, CUT_SHORT: cut_short},
         )
 
-    def _is_simple(self, response: httpx.Response) -> bool:
-        """Whether a body can be read at once: it is within the limit, not compressed, and no stream of entries."""
-        told = {name.lower(): value for name, value in response.headers.raw}
-        length = told.get(b"content-length", b"")
-        is_small = length.isdigit() and len(length) <= _DIGITS and int(length) <= self._max_bytes
-        encoded = b"content-encoding" in told or b"transfer-encoding" in told
-        return is_small and not encoded and kind_of(told.get(b"content-type", b"").decode("latin-1")) is None
+    def _is_plain(self, response: Whole) -> bool:
+        """Whether a body can stay as it is: it is within the limit, and no stream of entries."""
+        return len(response.content) <= self._max_bytes and kind_of(response.content_type) is None
 
     async def _fill(self, body: bytearray, response: httpx.Response, listener: Listener) -> bool:
         """Read a body up to the limit; whether it ended before. An event stream may never: it has the read timeout."""
-        content_type = response.headers.get("content-type", "")
-        entries = Entries(content_type if response.is_success else "", listener.entry)
+        kind = content_type(response)
+        entries = Entries(kind if response.is_success else "", listener.entry)
         try:
-            async with asyncio.timeout(self._timeouts.read if content_type.startswith(EVENT_STREAM) else None):
+            async with asyncio.timeout(self._timeouts.read if kind.startswith(EVENT_STREAM) else None):
                 async for chunk in response.aiter_bytes():
                     body += chunk
                     if len(body) > self._max_bytes:
@@ -184,13 +175,11 @@ class Upstream:
         return True
 
 
-_DIGITS: Final = 18  # of a length that is a number which any machine has
 _TRANSFER: Final = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 
 
-def _lasts(limit: asyncio.Timeout, seconds: float) -> bool:
+def _lasts(deadline: float | None, seconds: float) -> bool:
     """Whether the time for everything is not over before a wait is."""
-    deadline = limit.when()
     return deadline is None or asyncio.get_running_loop().time() + seconds < deadline
 
 

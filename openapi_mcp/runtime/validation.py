@@ -5,8 +5,8 @@ value passes, for the schema is the document's defect and not the value's. jsons
 is needed: values that `accepts` lets pass never need it.
 """
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from . import checks
 from .types import Schema
@@ -16,46 +16,49 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 # Enough for the tools of a large document (GitHub has 1,223), each with its two schemas.
-_KEPT: Final = 4096
+_MOST: Final = 4096
 
 
-class _Identity:
-    """A schema as a key: schemas are dictionaries and cannot be hashed. Holding it keeps its identity its own."""
-
-    __slots__ = ("schema",)
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-
-    def __hash__(self) -> int:
-        return id(self.schema)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.schema is self.schema
+_Made = TypeVar("_Made")
 
 
-@lru_cache(maxsize=_KEPT)
-def _compiled(key: _Identity) -> "Validator":
+class _Kept(Generic[_Made]):
+    """What is made of a schema, once. Schemas are dictionaries and cannot be hashed, so they are known by identity."""
+
+    def __init__(self, make: Callable[[Schema], _Made]) -> None:
+        self._make = make
+        self._made: dict[int, tuple[Schema, _Made]] = {}  # who holds a schema keeps its identity its own
+
+    def of(self, schema: Schema) -> _Made:
+        """What was made of it; the oldest is forgotten where there is too much."""
+        kept = self._made.get(id(schema))
+        if kept is None:
+            kept = self._made[id(schema)] = (schema, self._make(schema))
+            if len(self._made) > _MOST:
+                del self._made[next(iter(self._made))]
+        return kept[1]
+
+
+def _validator(schema: Schema) -> "Validator":
     from jsonschema import Draft202012Validator
     from referencing import Registry
 
     nothing_to_fetch: Registry[Any] = Registry()
-    return Draft202012Validator(key.schema, registry=nothing_to_fetch)
+    return Draft202012Validator(schema, registry=nothing_to_fetch)
 
 
 def compiled(schema: Schema) -> "Validator":
     """The validator of a schema, made once. The schema must not change afterwards."""
-    return _compiled(_Identity(schema))
+    return _VALIDATORS.of(schema)
 
 
-@lru_cache(maxsize=_KEPT)
-def _check(key: _Identity) -> checks.Check | None:
-    return checks.compiled(key.schema)
+_VALIDATORS: "Final[_Kept[Validator]]" = _Kept(_validator)
+_CHECKS: "Final[_Kept[checks.Check | None]]" = _Kept(checks.compiled)
 
 
 def accepts(schema: Schema, value: Any) -> bool:
     """Whether a value certainly fits, found out as fast as can be; False only says that it must be looked at."""
-    check = _check(_Identity(schema))
+    check = _CHECKS.of(schema)
     try:
         return check is not None and check(value)
     except RecursionError:

@@ -5,13 +5,13 @@ Work that nobody waits for any more is cancelled, and that is waited for too: no
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from starlette.types import Receive, Scope
 
-from .ledger import Stop
+from .ledger import Follow, Stop
 from .protocol import Cancellation, Step, ToolCall, jsonrpc
 from .server import Answer
 from .types import JsonObject, error_result
@@ -22,9 +22,6 @@ REQUEST_TIMEOUT: Final = 600.0
 STOPPING: Final = "stopping"
 """Where a server that tells when it begins to stop has an asyncio.Event in `scope["state"]` (see `connections`)."""
 
-Follow: TypeAlias = Callable[[Stop], AbstractContextManager[None]]
-"""Calls what it is given if the session of the work has it stopped, within the block."""
-
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -32,7 +29,9 @@ class Waiting:
 
     request_timeout: float | None
 
-    async def call(self, work: Awaitable[Answer], step: Step, follow: Follow, leaver: Receive | None) -> Answer | None:
+    async def call(
+        self, work: Awaitable[Answer], step: Step, follow: Follow | None, leaver: Receive | None
+    ) -> Answer | None:
         """The answer to a message, or that it took too long; None where it was stopped.
 
         `leaver` is what a client is heard by that cancels by closing its connection.
@@ -43,7 +42,7 @@ class Waiting:
             return _overdue(step, f"This took longer than {self.request_timeout:g} seconds and was stopped.")
 
     async def stream(
-        self, work: Awaitable[Answer], scope: Scope, follow: Follow, leaver: Receive, end: Callable[[], None]
+        self, work: Awaitable[Answer], scope: Scope, leaver: Receive, end: Callable[[], None], follow: Follow | None
     ) -> Answer | None:
         """The answer to what lasts until its client leaves; `end` brings it about when the server begins to stop."""
         stopping: asyncio.Event | None = scope.get("state", {}).get(STOPPING)
@@ -56,7 +55,7 @@ class Waiting:
 
 
 async def _unless_stopped(
-    work: Awaitable[Answer], seconds: float | None, follow: Follow, leaver: Receive | None
+    work: Awaitable[Answer], seconds: float | None, follow: Follow | None, leaver: Receive | None
 ) -> Answer | None:
     """What the work comes to; None where it was stopped before. Raises TimeoutError.
 
@@ -74,7 +73,7 @@ async def _unless_stopped(
     leaving: asyncio.Task[None] | None = None
     try:
         async with limit:
-            with follow(stop):
+            with _FREE if follow is None else follow(stop):
                 leaving = None if leaver is None else asyncio.create_task(_left(leaver, stop))
                 return await work
     except TimeoutError:
@@ -84,6 +83,9 @@ async def _unless_stopped(
     finally:
         if leaving is not None:
             leaving.cancel()
+
+
+_FREE: Final = nullcontext()  # nobody can have the work stopped
 
 
 async def _left(receive: Receive, stop: Stop) -> None:

@@ -26,7 +26,7 @@ class Wire(asyncio.Protocol):
     def __init__(self, origin: Origin, lost: Callable[["Wire"], None]) -> None:
         self.origin = origin
         self.used = False
-        self.idle_since = 0.0
+        self._idle_since = 0.0
         self.error: Exception | None = None
         self._lost = lost
         self._loop = asyncio.get_running_loop()
@@ -86,9 +86,22 @@ class Wire(asyncio.Protocol):
 
     # What an exchange asks for.
 
+    def is_open(self) -> bool:
+        """Whether it is, as far as the event loop has seen."""
+        return self.error is None and not self._transport.is_closing()
+
     def is_usable(self) -> bool:
         """Whether it is open and silent: what the event loop has not seen yet is asked of the socket."""
-        return self.error is None and not self._transport.is_closing() and not self._waiting.is_readable()
+        return self.is_open() and not self._waiting.is_readable()
+
+    def rest(self) -> None:
+        """It waits for its next exchange from now on."""
+        self._idle_since = self._loop.time()
+
+    @property
+    def idle(self) -> float:
+        """Seconds that it has waited so."""
+        return self._loop.time() - self._idle_since
 
     def begin(self, reader: Reader) -> None:
         """What arrives from now on is for `reader`."""

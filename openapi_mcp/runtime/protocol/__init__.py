@@ -28,6 +28,7 @@ __all__ = [
     "Subscription",
     "ToolCall",
     "ToolList",
+    "classified",
     "is_stateless",
     "list_changed",
     "mirrored",
@@ -54,6 +55,11 @@ def receive(description: ServerDescription, session: Session, message: Any, head
     if isinstance(parsed, Notification):
         return _receive_notification(session, parsed, headers)
     return _receive_response(session, headers)
+
+
+def classified(message: Any) -> Any:
+    """The same message, of which it is known what it is; for whoever asks more than once."""
+    return message if isinstance(message, list) else jsonrpc.classify(message)
 
 
 def is_stateless(message: Any, headers: Headers | None = None) -> bool:

@@ -4,6 +4,7 @@ Specification: https://www.jsonrpc.org/specification and MCP basic ("Messages"):
 never null, the reply echoes it unchanged, and an error about a message whose id cannot be read has no id at all.
 """
 
+import codecs
 import json
 import math
 from collections.abc import Mapping
@@ -61,6 +62,9 @@ class Malformed:
 Message: TypeAlias = Request | Notification | Response | Malformed
 
 
+_MESSAGES: Final = (Request, Notification, Response, Malformed)
+
+
 def result(request_id: RequestId, value: Mapping[str, Any]) -> JsonObject:
     """A success response."""
     return {"jsonrpc": "2.0", "id": request_id, "result": value}
@@ -98,7 +102,9 @@ def members(params: Any) -> JsonObject | Refusal:
 
 
 def classify(value: Any) -> Message:
-    """What kind of message a JSON value is."""
+    """What kind of message a JSON value is; a message is what it is already."""
+    if isinstance(value, _MESSAGES):
+        return value
     if not isinstance(value, dict):
         return _malformed("A message must be a JSON object.")
     if "method" not in value and ("result" in value or "error" in value):
@@ -138,7 +144,7 @@ def decode(data: bytes) -> Any:
     """
     try:
         # Some shells put a byte order mark before the first line of a pipe (RFC 8259 §8.1 lets a parser ignore it).
-        return _DECODER.decode(data.decode("utf-8-sig"))
+        return _DECODER.decode(data.removeprefix(codecs.BOM_UTF8).decode())
     except (ValueError, RecursionError) as problem:
         raise InvalidJson("The message is not valid JSON in UTF-8.") from problem
 

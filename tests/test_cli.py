@@ -133,8 +133,11 @@ def test_zero_is_an_answer_and_not_an_option_left_out() -> None:
     assert [value for value in values if cli._is_given(value)] == [0, 0.0, ""]
 
 
-def test_a_port_that_there_cannot_be_is_refused_before_anything_starts() -> None:
+def test_a_port_that_there_cannot_be_is_refused_before_anything_starts(tmp_path: Path) -> None:
     assert "--port" in run("serve", DOCUMENT, "--port", "99999", code=2).stderr
+    settings = tmp_path / "settings.toml"
+    settings.write_text("port = -1")
+    assert "there is no such port" in run("serve", DOCUMENT, "--config", str(settings), code=2).stderr
 
 
 def test_serve_says_where_nothing_is_served_and_what_was_given_in_vain() -> None:

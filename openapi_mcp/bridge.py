@@ -92,7 +92,12 @@ class Bridge:
     def catalog(self) -> Catalog:
         """The tools as they are offered: listed, in pages where one would be too large for clients, or by a search."""
         return offering.catalog(
-            self.tools, self.config.mode, self.config.pinned, page_size=self.config.page_size, sizes=self.sizes
+            self.tools,
+            self.config.mode,
+            self.config.pinned,
+            page_size=self.config.page_size,
+            sizes=self.sizes,
+            limits=self.config.code_limits,
         )
 
     @property

@@ -76,6 +76,8 @@ def serve(
     page_size: options.PageSize = None,
     mode: options.ModeOption = None,
     pin: options.Pin = None,
+    code_timeout: options.CodeTimeout = None,
+    code_calls: options.CodeCalls = None,
     explicit_fields: options.ExplicitFields = False,
     check_contract: options.CheckContract = False,
     watch: options.Watch = False,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
+from .code_limits import USUAL, Limits
 from .economy import Economy
 from .errors import UsageError
 from .mode import Mode
@@ -50,6 +51,8 @@ class Config:
     explicit_fields: bool = False
     mode: Mode = Mode.ALL
     pinned: tuple[str, ...] = ()
+    code_timeout: float = USUAL.seconds
+    code_calls: int = USUAL.calls
     rate_limit: str | None = None
     watch: bool = False
     watch_interval: float = 1.0
@@ -102,8 +105,13 @@ class Config:
         """A budget that was asked for holds for all tools, the usual one for those that a client is shown at once."""
         if self.budget is not None:
             return Economy(budget=self.budget, compact=self.compact, max_tools=self.max_tools)
-        most_listed = {Mode.ALL: None, Mode.SEARCH: 0, Mode.AUTO: MOST_TOOLS}[self.mode]
+        most_listed = {Mode.ALL: None, Mode.SEARCH: 0, Mode.CODE: 0, Mode.AUTO: MOST_TOOLS}[self.mode]
         return Economy(compact=self.compact, max_tools=self.max_tools, most_listed=most_listed)
+
+    @property
+    def code_limits(self) -> Limits:
+        """What a program of code mode may use."""
+        return Limits(seconds=self.code_timeout, calls=self.code_calls)
 
     def request_options(self, schemes: Iterable[SecurityScheme], environment: Mapping[str, str]) -> RequestOptions:
         """How requests are made: a scheme's credential is the one given outright, else its environment variable's."""
@@ -158,6 +166,8 @@ OPTIONS: Final[Mapping[str, type]] = {
     "page_size": int,
     "mode": str,
     "pin": list,
+    "code_timeout": float,
+    "code_calls": int,
     "explicit_fields": bool,
     "rate_limit": str,
     "watch": bool,
@@ -178,6 +188,8 @@ _PLAIN: Final = frozenset(
         "retries",
         "check_contract",
         "page_size",
+        "code_timeout",
+        "code_calls",
         "explicit_fields",
         "rate_limit",
         "watch",

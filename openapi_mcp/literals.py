@@ -126,7 +126,7 @@ def _pieces(tree: Node, indent: int, before: int, after: int) -> Iterator[str]:
         yield tree.opening + "\n"
         for prefix, item in tree.items:
             yield " " * (indent + INDENT) + prefix
-            yield from _pieces(item, indent + INDENT, indent + INDENT + len(prefix), 1)
+            yield from _pieces(item, indent + INDENT, indent + INDENT + width(prefix), 1)
             yield ",\n"
         yield " " * indent + tree.closing
 
@@ -138,7 +138,7 @@ def _flat(tree: Node, room: int) -> str | None:
     parts: list[str] = []
     room -= len(tree.opening) + len(tree.closing) + 2 * max(len(tree.items) - 1, 0)
     for prefix, item in tree.items:
-        flat = _flat(item, room - len(prefix))
+        flat = _flat(item, room - width(prefix))
         if flat is None:
             return None
         parts.append(prefix + flat)
@@ -149,10 +149,14 @@ def _flat(tree: Node, room: int) -> str | None:
 
 
 def width(text: str) -> int:
-    """Columns of a text: East Asian wide characters take two (Unicode Standard Annex 11)."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+    """Columns of a text: East Asian wide characters take two (Unicode Standard Annex 11), marks on others none."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def _split(text: str, indent: int) -> Iterator[str]:

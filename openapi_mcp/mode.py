@@ -4,8 +4,9 @@ from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """Every tool; the tools of the search; or whichever suits their number."""
+    """Every tool; the tools of the search, with calls or with programs that call; or what suits their number."""
 
     ALL = "all"
     SEARCH = "search"
+    CODE = "code"
     AUTO = "auto"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .budget import of_bytes, tokens
+from .code_limits import USUAL, Limits
 from .errors import UsageError
 from .mode import Mode
 from .naming import nearest
@@ -19,6 +20,9 @@ MOST_TOOLS: Final = 128
 MOST_TOKENS: Final = 40_000
 """A fifth of a context window of 200,000 tokens, before anything is asked."""
 
+CODE_NAMES: Final = frozenset({"search_tools", "describe_tool", "run_code"})
+"""The tools that are always listed in code mode."""
+
 
 @dataclass(frozen=True, slots=True)
 class Offering:
@@ -31,7 +35,7 @@ class Offering:
 def offering(mode: Mode, tools: Sequence[Tool], sizes: Mapping[str, int] = {}) -> Offering:
     """How tools are offered in a mode; `sizes` are those of Catalog."""
     if mode is not Mode.AUTO:
-        return Offering(True, "as asked") if mode is Mode.SEARCH else Offering(False)
+        return Offering(False) if mode is Mode.ALL else Offering(True, "as asked")
     why = _too_much(tools, sizes)
     if why and not search.is_available():
         return Offering(False, f"{why}; but this Python's SQLite was built without FTS5, so there is no search")
@@ -52,10 +56,12 @@ def catalog(
     *,
     page_size: int | None = None,
     sizes: Mapping[str, int] = {},
+    limits: Limits = USUAL,
 ) -> Catalog:
-    """The tools as they are offered; `pinned` ones are listed in search mode as well; `sizes` are those of Catalog.
+    """The tools as they are offered; `pinned` ones are listed beside a search as well; `sizes` are those of Catalog.
 
-    Raises UsageError for a pin that is no tool, or has the name of a search tool, and where SQLite cannot search.
+    Raises UsageError for a pin that is no tool, or has the name of a search tool, where SQLite cannot search, and where
+    there is no sandbox for code.
     """
     names = {tool.name for tool in tools}
     for name in pinned:
@@ -64,10 +70,22 @@ def catalog(
             raise UsageError(f"there is no tool {name}", where="--pin", hint=hint)
     if not offering(mode, tools, sizes).searches:
         return Catalog(tools, page_size=page_size, sizes=sizes)
-    if taken := NAMES.intersection(pinned):
+    if taken := (CODE_NAMES if mode is Mode.CODE else NAMES).intersection(pinned):
         message = f"{min(taken)} is also the name of a tool of the search"
         raise UsageError(message, where="--pin", hint="give it another name with x-mcp")
     if not search.is_available():
         hint = "use --mode all, or another build of Python"
-        raise UsageError("this Python's SQLite was built without FTS5", where="--mode search", hint=hint)
+        raise UsageError("this Python's SQLite was built without FTS5", where=f"--mode {mode}", hint=hint)
+    if mode is Mode.CODE:
+        return _code_catalog(tools, pinned, page_size, limits)
     return search_catalog(tools, pinned=pinned, page_size=page_size)
+
+
+def _code_catalog(tools: Sequence[Tool], pinned: Sequence[str], page_size: int | None, limits: Limits) -> Catalog:
+    try:
+        from .code_mode import code_catalog
+
+        return code_catalog(tools, pinned=pinned, page_size=page_size, limits=limits)
+    except (ImportError, FileNotFoundError):
+        hint = "pip install 'mcp-openapi-bridge[code]', which brings pydantic-monty"
+        raise UsageError("there is no sandbox for programs here", where="--mode code", hint=hint) from None

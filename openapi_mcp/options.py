@@ -104,13 +104,21 @@ ModeOption = Annotated[
     typer.Option(
         "--mode",
         help="all: list every tool; search: list three tools that find, describe and call the others; "
+        "code: the third runs programs that call them (needs the extra `code`); "
         "auto: search above 128 tools or 40,000 tokens.",
         show_default="all",
     ),
 ]
 Pin = Annotated[
     list[str] | None,
-    typer.Option("--pin", metavar="TOOL", help="List this tool in search mode as well; may be repeated."),
+    typer.Option("--pin", metavar="TOOL", help="List this tool in search or code mode as well; may be repeated."),
+]
+CodeTimeout = Annotated[
+    float | None,
+    typer.Option(min=0.1, help="Seconds for a program of code mode, its calls included.", show_default="50"),
+]
+CodeCalls = Annotated[
+    int | None, typer.Option(min=1, help="Calls that a program of code mode may make.", show_default="100")
 ]
 PageSize = Annotated[
     int | None,

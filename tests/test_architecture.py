@@ -45,12 +45,12 @@ LAYERS: dict[Path, list[str]] = {
     ],
     PACKAGE: [
         "__init__ errors mode runtime",
-        "prose",
-        "economy",
+        "code_limits function_names plain_values prose",
+        "economy sandbox",
         "budget cache compiled parsing progress",
         "backtracking characters conjunction exchanges grammar keywords literals matching naming",
-        "annotations declaring docstring_literals surrogates yaml_scalars",
-        "decoding document fetch patterns python_names scalars selection stored versions written",
+        "annotations declaring docstring_literals program_calls surrogates yaml_scalars",
+        "code_mode decoding document fetch patterns python_names scalars selection stored versions written",
         "about identifiers module_constants offering rendering samples sources wanted yaml_syntax",
         "keeping resolver syntax",
         "bundle operations schema_parts swagger2_schemas",
@@ -102,10 +102,14 @@ HEAVY = {
 
 ON_DEMAND = {
     "cache": {"platformdirs"},
+    "offering": {"code_mode"},
     "savings": {"compiling"},
     "bridge": {"compiling", "validation", "contract", "drift", "document"},
 }
 """What else is imported where it is used: a start with kept tools needs nothing of what makes them."""
+
+ONLY_OF_THE_SANDBOX = "pydantic_monty"
+"""Imported by one module, which is itself imported where a mode is asked for that needs it."""
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -158,6 +162,11 @@ def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
         assert {name.split(".")[0] for level, name in inside} <= HEAVY | {"jsonschema", "referencing"} | ON_DEMAND.get(
             path.stem, set()
         )
+
+
+def test_only_the_sandbox_knows_what_it_is_made_of() -> None:
+    users = {path.stem for path in FILES if any(name.startswith(ONLY_OF_THE_SANDBOX) for _, name in imports(path))}
+    assert users == {"sandbox"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -20,7 +20,7 @@ except SystemExit as ended:
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 
-OF_NO_START = {"jinja2", "limits", "openapi_core", "openapi_spec_validator", "prance", "watchfiles"}
+OF_NO_START = {"jinja2", "limits", "openapi_core", "openapi_spec_validator", "prance", "pydantic_monty", "watchfiles"}
 OF_NO_START |= {"pydantic", "pygments", "rich"}
 OF_EXPLAINING = {"jsonschema", "referencing"}
 OF_LISTENING = {"starlette", "uvicorn", "uvloop"}

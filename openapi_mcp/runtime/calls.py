@@ -52,6 +52,7 @@ class _Circumstances(NamedTuple):
     trace: Mapping[str, str]
     listener: Listener
     max_streamed_bytes: int | None
+    max_result_bytes: int
 
 
 class Calls:
@@ -86,11 +87,15 @@ class Calls:
         trace: Mapping[str, str] = NO_TRACE,
         listener: Listener = SILENT,
         max_streamed_bytes: int | None = None,
+        max_result_bytes: int | None = None,
     ) -> CallToolResult:
         """The result of a call; one of more than `max_streamed_bytes` is cut to them if anything was told before it.
 
-        A tool of the server's own makes its calls through this one: they are limited, told and observed like any.
+        A tool of the server's own makes its calls through this one: they are limited, told and observed like any. A
+        result that it keeps to itself is no part of the stream, and holds as much as it asks for.
         """
+        if max_result_bytes is not None:
+            max_streamed_bytes = None
         try:
             if isinstance(tool, OwnTool):
                 call = partial(
@@ -101,9 +106,9 @@ class Calls:
             if wait is not None:
                 return error_result(_too_many(tool, wait))
             listener.calling(tool.name)
-            return await self._answer(
-                tool, prepare(tool, arguments), _Circumstances(trace, listener, max_streamed_bytes)
-            )
+            limit = self._max_result_bytes if max_result_bytes is None else max_result_bytes
+            circumstances = _Circumstances(trace, listener, max_streamed_bytes, limit)
+            return await self._answer(tool, prepare(tool, arguments), circumstances)
         except RuntimeFailure as failure:
             return error_result(str(failure))
         except Exception:
@@ -140,7 +145,7 @@ class Calls:
         response, findings = await self._send(tool, arguments, circumstances)
         listener, most = circumstances.listener, circumstances.max_streamed_bytes
         cuts: list[str] = []
-        limit = self._max_result_bytes
+        limit = circumstances.max_result_bytes
         result = to_result(tool, response, max_bytes=limit, on_cut=cuts.append)
         if cuts:
             await listener.note("notice", cuts[0])

@@ -14,8 +14,10 @@ from .types import CallToolResult, ToolDescription
 class Call(Protocol):
     """Calls a tool on behalf of the client whose call is being answered. It never raises for what goes wrong there."""
 
-    def __call__(self, tool: Tool, arguments: Mapping[str, Any], /) -> Awaitable[CallToolResult]:
-        """The result of the call."""
+    def __call__(
+        self, tool: Tool, arguments: Mapping[str, Any], /, *, max_result_bytes: int | None = None
+    ) -> Awaitable[CallToolResult]:
+        """The result of the call; one that the tool keeps to itself may hold `max_result_bytes` of an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

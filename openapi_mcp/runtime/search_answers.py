@@ -6,7 +6,9 @@ Written for a model to read: no more than it needs to choose and to call.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 from .models import Tool
@@ -26,23 +28,37 @@ _TOPICS: Final = 600
 """Bytes of the topics in the description of `search_tools`."""
 
 
-def found(hits: Sequence[Hit], count: int) -> str:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a found tool is shown: what it is called by, and whether the form of its result is shown as well."""
+
+    name: Callable[[Tool], str] = lambda tool: tool.name
+    results: bool = False
+
+
+AS_LISTED: Final = Look()
+"""By its own name, as it would be listed and called."""
+
+
+def found(hits: Sequence[Hit], count: int, look: Look = AS_LISTED) -> str:
     """The answer to a search among so many tools: a line for each, and schemas of the first ones, while there is room.
 
     Lines for which there is no room are counted.
     """
     head = f"{len(hits)} of {count:,} tools, the best first."
-    lines = list(_fitting([_line(number, hit) for number, hit in enumerate(hits, 1)], _MAX_BYTES - _size(head + _FOOT)))
-    schemas = [f"{_BEFORE_SCHEMA}{compact(hit.tool.input_schema)}" for hit in hits[: min(_SCHEMAS, len(lines))]]
+    numbered = [_line(number, hit, look.name(hit.tool)) for number, hit in enumerate(hits, 1)]
+    lines = list(_fitting(numbered, _MAX_BYTES - _size(head + _FOOT)))
+    first = [hit.tool for hit in hits[: min(_SCHEMAS, len(lines))]]
     room = _MAX_BYTES - _size("".join((head, _FOOT, *lines)))
-    shown = {place: schema for place, schema in enumerate(_fitting(schemas, room)) if schema}
-    body = [line + shown.get(place, "") for place, line in enumerate(lines)]
+    inputs = list(_fitting((f"\n   input schema: {compact(tool.input_schema)}" for tool in first), room))
+    results = [f"\n   result: {compact(tool.output_schema)}" if tool.output_schema else "" for tool in first]
+    shown = list(_fitting(results if look.results else (), room - sum(map(_size, inputs))))
+    body = ["".join(parts) for parts in zip_longest(lines, inputs, shown, fillvalue="")]
     left = len(hits) - len(lines)
     foot = [f"{left} more have no room here; ask for less at a time."] if left else []
-    return "\n".join([head, *body, *foot, *([] if len(shown) == len(lines) else [_FOOT])])
+    return "\n".join([head, *body, *foot, *([] if len(inputs) == len(lines) else [_FOOT])])
 
 
-_BEFORE_SCHEMA: Final = "\n   input schema: "
 _FOOT: Final = "describe_tool shows the input schema of the tools that are without one here."
 
 
@@ -59,12 +75,12 @@ def _size(text: str) -> int:
     return len(text.encode(errors="replace"))
 
 
-def _line(number: int, hit: Hit) -> str:
+def _line(number: int, hit: Hit, name: str) -> str:
     tool = hit.tool
     gives = f" Finds `{hit.gives}` for a tool above." if hit.gives else ""
     required = tool.input_schema.get("required", ())
     needs = f" Needs {', '.join(required)}." if required else ""
-    return f"{number}. {tool.name}: {_what(tool)} ({tool.method} {tool.path}){gives}{needs}"
+    return f"{number}. {name}: {_what(tool)} ({tool.method} {tool.path}){gives}{needs}"
 
 
 def _what(tool: Tool) -> str:

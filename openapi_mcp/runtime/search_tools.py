@@ -16,7 +16,7 @@ from .models import Tool
 from .own_tools import Call, OwnTool
 from .protocol import STATELESS
 from .search import Hit, Search, is_available
-from .search_answers import compact, found, nothing, topics
+from .search_answers import AS_LISTED, Look, compact, found, nothing, topics
 from .types import CallToolResult, Schema, error_result, text_content
 
 DEFAULT_LIMIT: Final = 10
@@ -46,37 +46,45 @@ def search_catalog(tools: Sequence[Tool], *, pinned: Iterable[str] = (), page_si
 def own_tools(tools: Sequence[Tool]) -> tuple[OwnTool, ...]:
     """`search_tools`, `describe_tool` and `call_tool` over some tools. The index is made at the first search."""
     desk = _Desk(tools)
-    return (
-        OwnTool(
-            name="search_tools",
-            title="Search tools",
-            description=_SEARCH.format(count=f"{len(tools):,}", topics=topics(tools)),
-            input_schema=_SEARCH_INPUT,
-            annotations=_LOOKS,
-            answer=desk.search,
-        ),
-        OwnTool(
-            name="describe_tool",
-            title="Describe a tool",
-            description=_DESCRIBE,
-            input_schema=_DESCRIBE_INPUT,
-            annotations=_LOOKS,
-            answer=desk.describe,
-        ),
-        OwnTool(
-            name="call_tool",
-            title="Call a tool",
-            description=_CALL,
-            input_schema=_CALL_INPUT,
-            annotations=_at_worst(tools),
-            answer=desk.call,
-        ),
+    call_tool = OwnTool(
+        name="call_tool",
+        title="Call a tool",
+        description=_CALL,
+        input_schema=_CALL_INPUT,
+        annotations=at_worst(tools),
+        answer=desk.call,
     )
+    return (*_finders(desk, "called with\ncall_tool"), call_tool)
+
+
+def finders(tools: Sequence[Tool], called: str, look: Look) -> tuple[OwnTool, ...]:
+    """`search_tools` and `describe_tool` alone, for tools that are `called` in another way and look otherwise."""
+    return _finders(_Desk(tools, look), called)
+
+
+def _finders(desk: "_Desk", called: str) -> tuple[OwnTool, ...]:
+    tools = desk.tools.values()
+    search_tools = OwnTool(
+        name="search_tools",
+        title="Search tools",
+        description=_SEARCH.format(count=f"{len(tools):,}", called=called, topics=topics(tools)),
+        input_schema=_SEARCH_INPUT,
+        annotations=_LOOKS,
+        answer=desk.search,
+    )
+    describe_tool = OwnTool(
+        name="describe_tool",
+        title="Describe a tool",
+        description=_DESCRIBE,
+        input_schema=_DESCRIBE_INPUT,
+        annotations=_LOOKS,
+        answer=desk.describe,
+    )
+    return search_tools, describe_tool
 
 
 _SEARCH: Final = """\
-Find the tools that a task needs. This API has {count} tools that are not listed; they are found here and called with
-call_tool.
+Find the tools that a task needs. This API has {count} tools that are not listed; they are found here and {called}.
 
 Say what is to be done in plain words, with the things it is about and their names, for example: cancel the order of
 Ada Lovelace. Search for one task at a time, and again in other words where nothing fits.
@@ -123,7 +131,7 @@ _CALL_INPUT: Final[Schema] = {
 _LOOKS: Final = {"readOnlyHint": True, "openWorldHint": False}
 
 
-def _at_worst(tools: Iterable[Tool]) -> Mapping[str, bool]:
+def at_worst(tools: Iterable[Tool]) -> Mapping[str, bool]:
     """ToolAnnotations that are true of every tool (`destructiveHint` counts as true where nothing is said)."""
     changing = [tool.annotations for tool in tools if not tool.annotations.get("readOnlyHint", False)]
     if not changing:
@@ -135,36 +143,41 @@ def _at_worst(tools: Iterable[Tool]) -> Mapping[str, bool]:
 class _Desk:
     """Answers the three tools."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+    def __init__(self, tools: Sequence[Tool], look: Look = AS_LISTED) -> None:
+        self.tools = {tool.name: tool for tool in tools}
+        self._look = look
         self._search: Search | None = None
         self._searching = threading.Lock()
 
     async def search(self, arguments: Mapping[str, Any], _: Call) -> CallToolResult:
         """`search_tools`. In a thread: to make the index of a large API takes a second or two, once."""
         hits = await asyncio.to_thread(self._find, arguments["query"], arguments.get("limit", DEFAULT_LIMIT))
-        return _said(found(hits, len(self._tools)) if hits else nothing(self._tools.values()))
+        return _said(found(hits, len(self.tools), self._look) if hits else nothing(self.tools.values()))
 
     async def describe(self, arguments: Mapping[str, Any], _: Call) -> CallToolResult:
-        """`describe_tool`."""
-        tool = self._tools.get(arguments["name"])
-        return self._unknown(arguments["name"]) if tool is None else _said(compact(_NEWEST.tool(tool)))
+        """`describe_tool`, by its name or by what it is shown as."""
+        name, shown = arguments["name"], self._look.name
+        tool = self.tools.get(name) or next((tool for tool in self.tools.values() if shown(tool) == name), None)
+        if tool is None:
+            return self._unknown(name)
+        head = "" if shown(tool) == tool.name else f"Called as {shown(tool)}.\n"
+        return _said(head + compact(_NEWEST.tool(tool)))
 
     async def call(self, arguments: Mapping[str, Any], call: Call) -> CallToolResult:
         """`call_tool`: the call's own result."""
-        tool = self._tools.get(arguments["name"])
+        tool = self.tools.get(arguments["name"])
         return self._unknown(arguments["name"]) if tool is None else await call(tool, arguments.get("arguments", {}))
 
     def _find(self, request: str, limit: int) -> list[Hit]:
         with self._searching:
             if self._search is None:
-                self._search = Search(self._tools.values())
-            exact = [Hit(self._tools[request])] if request in self._tools else []
+                self._search = Search(self.tools.values())
+            exact = [Hit(self.tools[request])] if request in self.tools else []
             hits = self._search.find(request, limit)
         return [*exact, *(hit for hit in hits if hit.tool.name != request)][:limit]
 
     def _unknown(self, name: str) -> CallToolResult:
-        near = difflib.get_close_matches(name, self._tools, n=3)
+        near = difflib.get_close_matches(name, self.tools, n=3)
         hint = f"Did you mean {' or '.join(near)}?" if near else "search_tools finds the names of tools."
         return error_result(f"There is no tool {name!r}. {hint}")
 

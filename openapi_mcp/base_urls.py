@@ -21,7 +21,12 @@ _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 
 
 class _Unusable(Exception):
-    """A server that no call can be sent to; the text says why."""
+    """A server that no call can be sent to, why, and what to do; nothing is said where the document is not at fault."""
+
+    def __init__(self, message: str = "", hint: str = "give --base-url") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
 
 
 class BaseUrls:
@@ -29,16 +34,25 @@ class BaseUrls:
 
     def __init__(self, document: Document, resolver: Resolver, options: BaseUrlOptions) -> None:
         """Raise UsageError where `options` choose a server that is not there."""
-        self.problems: list[Problem] = []
-        self._uri = document.uri
+        self._problems: list[Problem] = []
+        self._unnamed = dict(options.variables)  # those that were given, and are in no server so far
+        self._document = document
         self._resolver = resolver
         self._variables = options.variables
         self._known: dict[str, str | None] = {}
         servers = document.root.get("servers")
+        if servers is not None and not isinstance(servers, list):
+            self._problem("#/servers", "`servers` is a list; this one is left out", "write it as a list")
         listed: list[Any] = servers if isinstance(servers, list) else []
         self._root: Found = (listed, "#/servers")
         if options.server is not None:
             self._root = _chosen(listed, options.server)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What is wrong with the servers, and with what was given for their variables."""
+        unnamed = (f"there is no variable {{{name}}} in any server that is used" for name in self._unnamed)
+        return self._problems + [self._defect("#/servers", message, "see --server-var") for message in unnamed]
 
     def of(self, operation: Operation) -> str | None:
         """The base URL of an operation, absolute and without a slash at its end."""
@@ -57,39 +71,56 @@ class BaseUrls:
         problems = []
         for index, server in enumerate(servers):
             try:
-                return self._url(server)
+                return self._url(server, self._document.uri_of(pointer))
             except _Unusable as reason:
-                if str(reason):
-                    place = self._resolver.shown(join(pointer, index))
-                    hint = "give --base-url"
-                    problems.append(Problem(pointer=place, message=str(reason), kind="server", hint=hint))
-        self.problems += problems
+                if reason.message:
+                    problems.append(self._defect(join(pointer, index), reason.message, reason.hint))
+        self._problems += problems
         return None
 
-    def _url(self, server: Any) -> str:
+    def _defect(self, pointer: str, message: str, hint: str) -> Problem:
+        return Problem(pointer=self._resolver.shown(pointer), message=message, kind="server", hint=hint)
+
+    def _problem(self, pointer: str, message: str, hint: str) -> None:
+        self._problems.append(self._defect(pointer, message, hint))
+
+    def _url(self, server: Any, home: str) -> str:
         template = server.get("url") if isinstance(server, dict) else None
         if not isinstance(template, str):
             raise _Unusable("a server is an object with a `url`")
         variables = server.get("variables")
         filled = _VARIABLE.sub(lambda match: self._value(match[1], variables), template.strip())
-        return self._absolute(filled)
+        return self._absolute(filled, home)
 
     def _value(self, name: str, variables: Any) -> str:
-        if name in self._variables:
-            return self._variables[name]
         variable = variables.get(name) if isinstance(variables, dict) else None
-        default = variable.get("default") if isinstance(variable, dict) else None
+        variable = variable if isinstance(variable, dict) else {}
+        values = variable["enum"] if isinstance(variable.get("enum"), list) else []
+        if name in self._variables:
+            self._unnamed.pop(name, None)
+            return self._chosen_value(name, values)
+        default = variable.get("default")
         if isinstance(default, bool) or not isinstance(default, str | int | float):
-            raise _Unusable(f"the server's variable {{{name}}} has no default")
+            hint = f"give --server-var {name}={values[0] if values else 'VALUE'}, or --base-url"
+            raise _Unusable(f"the server's variable {{{name}}} has no default", hint)
         return str(default)
 
-    def _absolute(self, url: str) -> str:
-        """A URL that can be called. Relative to a file it is not, which is no defect of the document."""
+    def _chosen_value(self, name: str, values: list[Any]) -> str:
+        """What the user wants, who may know of values that the document does not."""
+        value = self._variables[name]
+        known = [str(item) for item in values]
+        if known and value not in known:
+            message = f"{value} is none of the values of the server's variable {{{name}}}; it is used all the same"
+            self._problem("#/servers", message, f"they are {', '.join(known[:20])}")
+        return value
+
+    def _absolute(self, url: str, home: str) -> str:
+        """A URL that can be called. Relative to a local file it is not, which is no defect of the document."""
         try:
-            from_web = urlsplit(self._uri).scheme in ("http", "https")
+            from_web = urlsplit(home).scheme in ("http", "https")
             if url.startswith("//") and not from_web:
                 url = "https:" + url
-            whole = urljoin(self._uri, url) if from_web else url
+            whole = urljoin(home, url) if from_web else url
             if not urlsplit(whole).scheme:
                 raise _Unusable
             addresses.base(whole)

@@ -220,7 +220,7 @@ def call(
         for line in calling.result_lines(result):
             typer.echo(line)
         if result.is_error:
-            raise CallFailed("the call failed", where=tool, hint="the API's answer is printed above")
+            raise CallFailed("the call failed", where=tool, hint="the answer is printed above")
 
 
 @app.command(cls=Command)
@@ -306,7 +306,12 @@ def main() -> None:
     """Run the command line."""
     # httpx has a command line of its own, which imports rich and pygments; it provides for that not being there.
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None is how a module is made unavailable
-    app()
+    try:
+        app()
+    except OSError as error:  # of the terminal or file that is written to: others are told where they happen
+        if error.filename is not None or "--debug" in sys.argv:
+            raise
+        sys.exit(f"openapi-mcp: what was to be written could not be: {error.strerror or error}")
 
 
 @contextmanager

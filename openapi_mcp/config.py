@@ -14,6 +14,7 @@ from .errors import UsageError
 from .mode import Mode
 from .offering import MOST_TOOLS
 from .rate_limits import rate_limit
+from .runtime import addresses
 from .runtime.errors import RequestError
 from .runtime.models import SecurityScheme
 from .runtime.requests import RequestOptions
@@ -75,14 +76,14 @@ class Config:
             selection=Selection.parse(
                 texts.get("include", ()), texts.get("exclude", ()), read_only=bool(options.get("read_only"))
             ),
-            base_url=options.get("base_url"),
+            base_url=_base_url(options.get("base_url")),
             servers=BaseUrlOptions(
                 server=_number_or_text(options.get("server")),
                 variables=dict(map(parse_server_variable, texts.get("server_var", ()))),
             ),
             headers=tuple(map(parse_header, texts.get("header", ()))),
             credentials=dict(map(parse_credential, texts.get("auth", ()))),
-            file_roots=tuple(Path(text) for text in texts.get("allow_files", ())),
+            file_roots=tuple(map(_folder, texts.get("allow_files", ()))),
             mode=_mode(options.get("mode")),
             pinned=tuple(texts.get("pin", ())),
             **plain,
@@ -207,6 +208,20 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, dict):
         return [f"{name}={inner}" for name, inner in value.items()]
     return [str(item) for item in value] if isinstance(value, list | tuple) else []
+
+
+def _base_url(value: str | None) -> str | None:
+    try:
+        return value if value is None or addresses.base(value) else None
+    except RequestError:
+        hint = "give all of it, as https://api.example.com/v1"
+        raise UsageError("this is no address that calls can go to", where=f"--base-url {value}", hint=hint) from None
+
+
+def _folder(text: str) -> Path:
+    if not Path(text).is_dir():
+        raise UsageError("there is no such folder", where=f"--allow-files {text}", hint="name one that is there")
+    return Path(text)
 
 
 def _mode(value: Any) -> Mode:

@@ -304,7 +304,7 @@ class Conversion:
         if complaint := idioms.consistent(found):
             self._problem(place, complaint)
         idioms.told(found, node)
-        idioms.distinguishable(found)
+        idioms.distinguishable(found, node)
         if node.get("nullable") is True:
             found = idioms.nullable(found)
         idioms.with_items(found)

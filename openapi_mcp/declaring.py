@@ -83,7 +83,7 @@ def declared_input(item: Input, keep: Keep, name: str) -> Group:
     for field in fields(Argument)[2:]:
         value = getattr(argument, field.name)
         if value != getattr(plain, field.name):
-            items.append((f"{field.name}=", node(value)))
+            items.append((f"{field.name}=", node(expression(value))))
     return Group(f"{place}(", items, ")")
 
 

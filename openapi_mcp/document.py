@@ -68,6 +68,12 @@ class Document:
         """`info.version`, or nothing."""
         return self._info("version")
 
+    def uri_of(self, pointer: str) -> str:
+        """Where the file comes from that has the place which `pointer` names."""
+        index = pointer.removeprefix(f"#/{FILES}/").partition("/")[0]
+        is_other = pointer.startswith(f"#/{FILES}/") and index.isdecimal() and int(index) < len(self.files)
+        return self.files[int(index)] if is_other else self.uri
+
     def _info(self, field: str) -> str:
         info = self.root.get("info")
         value = info.get(field) if isinstance(info, Mapping) else None

@@ -94,17 +94,24 @@ def _encoding(given: Any, node: Any, pointer: str, resolver: Resolver, name: str
             explode=explode if isinstance(explode, bool) else style == "form",
             allow_reserved=given.get("allowReserved") is True,
         )
-    if isinstance(node, dict) and "array" in keywords.types(node.get("type")):
+    nests = media_types.is_form(_wanted(given)) or media_types.is_multipart(_wanted(given))
+    repeated = name is not None or not nests  # of a named array each item is encoded, of one by its position the whole
+    if repeated and isinstance(node, dict) and "array" in keywords.types(node.get("type")):
         node, pointer = resolved(node.get("items", {}), join(pointer, "items"), resolver)
-    wanted = given.get("contentType")
-    wanted = wanted.strip() if isinstance(wanted, str) else ""
+    wanted = _wanted(given)
     is_xml = media_types.is_xml(wanted)
     return Encoding(
         content_type=wanted or _default(node),
         xml=xml_document(node, pointer, resolver, lambda _: None, name=name or "item") if is_xml else None,
         binary=is_binary(node) or (_untyped(node) and bool(wanted) and not _textual(wanted)),
         headers=tuple(_headers(given.get("headers"), resolver, pointer)),
+        encoding=encodings(given, (node, pointer), resolver) if nests else {},
     )
+
+
+def _wanted(given: Mapping[str, Any]) -> str:
+    wanted = given.get("contentType")
+    return wanted.strip() if isinstance(wanted, str) else ""
 
 
 def _default(node: Any) -> str:
@@ -154,11 +161,26 @@ def fitted(schema: Schema, encoding: Encoding) -> Schema:
     """
     if encoding.binary:
         return _bytes_in(schema, encoding.content_type)
+    if encoding.encoding:
+        return _fields_in(schema, encoding.encoding)
     written = encoding.style is None and not media_types.is_json(encoding.content_type)
     if written and schema.get("type") == "object" and encoding.content_type != "text/plain":
         named = media_types.essence(encoding.content_type)
         return {"anyOf": [schema, {"type": "string", "description": f"The same as {named} text."}]}
     return schema
+
+
+def _fields_in(schema: Schema, rules: Mapping[str, Encoding]) -> Schema:
+    """The schema of what is a form, or multipart, itself."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return schema
+    return {**schema, "properties": {name: fitted_by_name(name, inner, rules) for name, inner in properties.items()}}
+
+
+def fitted_by_name(name: str, schema: Schema, rules: Mapping[str, Encoding]) -> Schema:
+    """The schema of a property, for its own encoding where it has one."""
+    return fitted(schema, rules[name]) if name in rules else schema
 
 
 def _bytes_in(schema: Schema, content_type: str) -> Schema:

@@ -38,6 +38,9 @@ class Endpoint:
                 given[name] = tuple(given[name])
         if "path" in given:
             given["path"] = "/" + given["path"].strip("/")
+        port = given.get("port", 0)
+        if not 0 <= port <= 65535:
+            raise UsageError("there is no such port", where=f"--port {port}", hint="give one from 0 to 65535")
         token = given.get("auth_token")
         if token is not None and not (token.isascii() and token.isprintable() and token.split() == [token]):
             raise UsageError(

@@ -80,13 +80,32 @@ def told(found: Schema, node: Mapping[str, Any]) -> None:
         _note(found, f"Format: {prose.line(kind, 40)}.")
     discriminator = node.get("discriminator")
     if isinstance(discriminator, dict) and found.keys() & {"oneOf", "anyOf"}:
-        name, mapping = discriminator.get("propertyName"), discriminator.get("mapping")
-        if isinstance(name, str) and isinstance(mapping, dict) and 0 < len(mapping) <= _MOST_MAPPED:
-            _note(found, prose.trimmed(f"`{prose.line(name)}` tells which: {prose.line(', '.join(mapping), 500)}."))
+        name, values = discriminator.get("propertyName"), _mapped(discriminator, node)
+        if isinstance(name, str) and 0 < len(values) <= _MOST_MAPPED:
+            _note(found, prose.trimmed(f"`{prose.line(name)}` tells which: {prose.line(', '.join(values), 500)}."))
 
 
-def distinguishable(found: Schema) -> None:
-    """Alternatives of `oneOf` that differ only in what no validator asserts never match alone: any will do."""
+def _mapped(discriminator: Mapping[str, Any], node: Mapping[str, Any]) -> list[str]:
+    """The values of a discriminator: those of its mapping, else the names of the schemas."""
+    mapping = discriminator.get("mapping")
+    if isinstance(mapping, dict) and mapping:
+        return list(mapping)
+    options = node.get("oneOf", node.get("anyOf"))
+    refs = [option.get("$ref") if isinstance(option, dict) else None for option in _list(options)]
+    return [ref.rpartition("/")[2] for ref in refs if isinstance(ref, str)]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def distinguishable(found: Schema, node: Mapping[str, Any]) -> None:
+    """Alternatives of `oneOf` that are told apart by what no validator asserts never match alone: any will do.
+
+    A discriminator is such a thing, and so are formats.
+    """
+    if isinstance(node.get("discriminator"), dict) and "oneOf" in found and "anyOf" not in found:
+        found["anyOf"] = found.pop("oneOf")
     options = found.get("oneOf", [])
     asserted = [{key: value for key, value in option.items() if key not in _UNASSERTED} for option in options]
     if any(option in asserted[:index] for index, option in enumerate(asserted)) and "anyOf" not in found:

@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from . import mirroring, prose
+from . import encodings, mirroring, prose
 from .document import join
 from .errors import Problem
 from .naming import LONGEST, ArgumentKey, argument_names
 from .parameters import Parameter
 from .request_bodies import DIALECT, Body
 from .resolver import BrokenReference, Resolver
-from .runtime.models import Argument
+from .runtime import media_types
+from .runtime.models import Argument, Encoding, MediaType
 from .runtime.types import Schema
 from .schemas import Schemas
+from .xml_nodes import xml_document
 
 _BODY: Final = ("body", "request_body")
 _CONTENT_TYPE: Final = ("content_type", "body_content_type")
@@ -71,15 +73,29 @@ def _of_parameter(parameter: Parameter, schemas: Schemas) -> _Entry:
     argument = Argument(
         name=parameter.name,
         location=parameter.location,
-        wire_name=parameter.name,
+        wire_name=parameter.wire_name,
         required=parameter.required,
         style=parameter.style,
         explode=parameter.explode,
         allow_reserved=parameter.allow_reserved,
         content_type=parameter.content_type,
+        media=_media(parameter, schemas),
         items_style=parameter.items_style,
     )
     return _Entry(ArgumentKey(parameter.location, parameter.name), schema, argument, parameter.pointer)
+
+
+def _media(parameter: Parameter, schemas: Schemas) -> MediaType | None:
+    """What the media type of a `content` parameter says of its value besides its name."""
+    content_type, place = parameter.content_type, (parameter.node, parameter.pointer)
+    if content_type is not None and media_types.is_form(content_type):
+        found = encodings.encodings(parameter.media, place, schemas.resolver)
+        rules = {name: rule for name, rule in found.items() if rule != Encoding()}
+        return MediaType(content_type=content_type, encoding=rules) if rules else None
+    if content_type is not None and media_types.is_xml(content_type):
+        xml = xml_document(*place, schemas.resolver, schemas.problems.append, name=parameter.name)
+        return MediaType(content_type=content_type, xml=xml) if xml else None
+    return None
 
 
 def _of_body(body: Body | None) -> Iterator[_Entry]:
@@ -94,8 +110,11 @@ def _of_body(body: Body | None) -> Iterator[_Entry]:
             argument = Argument(name=name, location="body", wire_name=name, required=required)
             yield _Entry(ArgumentKey("body", name), schema, argument, join(body.pointer, "properties", name))
     if body.choices:
-        choice: Schema = {"type": "string", "enum": list(body.choices), "default": body.choices[0]}
-        choice["description"] = "The media type to send the body in."
+        choice: Schema = {"type": "string", "enum": list(body.choices)}
+        if any(media.takes for media in body.body.media_types):
+            choice["description"] = "The media type to send the body in; by default the first that takes such a body."
+        else:
+            choice |= {"default": body.choices[0], "description": "The media type to send the body in."}
         yield _Entry(
             ArgumentKey("media_type", None, _CONTENT_TYPE), choice, Argument(name="content_type", location="media_type")
         )

@@ -28,7 +28,9 @@ TransportOption = Annotated[
     typer.Option(help="stdio or http; if not given: http at a terminal or with --host, --port or --path, else stdio."),
 ]
 Host = Annotated[str | None, typer.Option(help="Address to listen on (http).", show_default="127.0.0.1")]
-Port = Annotated[int | None, typer.Option(help="Port to listen on; 0 takes a free one.", show_default="8000")]
+Port = Annotated[
+    int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.", show_default="8000")
+]
 EndpointPath = Annotated[str | None, typer.Option(help="Path of the MCP endpoint.", show_default="/mcp")]
 Spec = Annotated[
     str, typer.Argument(metavar="SPEC", help="An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.")

@@ -6,7 +6,7 @@ OpenAPI 3.2 Parameter Object ("style", "explode", "Fixed Fields and consideratio
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
 from . import keywords
@@ -44,9 +44,13 @@ _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter that is offered. `node` is its schema, which stands at `pointer`."""
+    """One parameter that is offered. `node` is its schema, which stands at `pointer`.
+
+    `wire_name` is its name in requests and in the path's template, `name` what it is called.
+    """
 
     name: str
+    wire_name: str
     location: Location
     node: Any
     pointer: str
@@ -57,6 +61,8 @@ class Parameter:
     explode: bool = False
     allow_reserved: bool = False
     content_type: str | None = None
+    media: JsonObject = field(default_factory=dict)
+    """The Media Type Object, where there is a `content_type`."""
     items_style: Style | None = None
 
 
@@ -81,13 +87,16 @@ class _Reader:
         self._operation = operation
         self._resolver = resolver
         self._secrets = {_key(*secret) for secret in secrets}
-        path = operation.path.partition("#")[0].partition("?")[0]
+        path, _, query = operation.path.partition("#")[0].partition("?")
         self._expressions = tuple(dict.fromkeys(_EXPRESSION.findall(path)))
+        self._called: dict[str, str] = {}  # what parameters are called that the path has another name for
+        self._in_query = frozenset(_EXPRESSION.findall(query))
 
     def parameters(self) -> Iterator[Parameter]:
         merged: dict[tuple[str, str], Found] = {}
         for value, pointer in self._operation.parameters:
             merged |= self._level(value, pointer)
+        merged = self._meant(merged)
         for (location, _), (value, pointer) in merged.items():
             if self._offered(location, value, pointer):
                 yield self._parameter(value, pointer)
@@ -96,7 +105,23 @@ class _Reader:
             if name not in declared:
                 self._problem(self._operation.pointer, f"the path has {{{name}}}, but no parameter says what that is")
                 pointer = join(self._operation.pointer, "parameters", name)
-                yield Parameter(name=name, location="path", node={"type": "string"}, pointer=pointer, required=True)
+                node = {"type": "string"}
+                yield Parameter(name=name, wire_name=name, location="path", node=node, pointer=pointer, required=True)
+
+    def _meant(self, merged: dict[tuple[str, str], Found]) -> dict[tuple[str, str], Found]:
+        """The same, path parameters under the names that the path has for them: `{ID}`, `{proxy+}`, `{id:[0-9]+}`."""
+        declared = {name for location, name in merged if location == "path"}
+        free = [name for name in self._expressions if name not in declared]
+        found: dict[tuple[str, str], Found] = {}
+        for (location, name), (value, pointer) in merged.items():
+            alike = [other for other in free if location == "path" and _plain(other) == _plain(name)]
+            if name in self._expressions or len(alike) != 1:
+                found[location, name] = value, pointer
+                continue
+            self._problem(pointer, f"the path has {{{alike[0]}}} and not {{{name}}}, which is taken for it")
+            found[location, alike[0]] = {**value, "name": alike[0]}, pointer
+            self._called[alike[0]] = value["name"]
+        return found
 
     def _level(self, value: Any, pointer: str) -> dict[tuple[str, str], Found]:
         """The parameters of one list, by location and name; of two that are the same the first counts."""
@@ -131,24 +156,29 @@ class _Reader:
     def _offered(self, location: str, value: JsonObject, pointer: str) -> bool:
         """Whether a model may set it. A secret and what the specification ignores are no defects of the document."""
         name = value["name"]
-        if location == "path" and name not in self._expressions:
+        if location == "path" and name not in self._expressions and name not in self._in_query:
             self._problem(pointer, f"the path has no {{{name}}}; the parameter is left out")
             return False
         if location == "header" and name.lower() in headers.NOT_ARGUMENTS:
             if name.lower() not in _IGNORED:
                 self._problem(pointer, f"the header {name} is not the caller's to choose; the parameter is left out")
             return False
+        if location == "header" and not headers.is_name(name):
+            self._problem(pointer, f"{name!r} is no header name; the parameter is left out")
+            return False
         return _key(location, name) not in self._secrets
 
     def _parameter(self, value: JsonObject, pointer: str) -> Parameter:
+        name: str = value["name"]
         location: Location = value["in"]
-        node, place, content_type = self._schema(value, pointer)
+        node, place, content_type, media = self._schema(value, pointer)
         if keywords.MIRRORED in value and isinstance(node, dict):
             node = {**node, keywords.MIRRORED: value[keywords.MIRRORED]}
         style = self._style(value, pointer, location)
         explode = value.get("explode")
         return Parameter(
-            name=value["name"],
+            name=self._called.get(name, name) if location == "path" else name,
+            wire_name=name,
             location=location,
             node=node,
             pointer=place,
@@ -159,26 +189,27 @@ class _Reader:
             explode=explode if isinstance(explode, bool) else style in _EXPLODED,
             allow_reserved=value.get("allowReserved") is True,
             content_type=content_type,
+            media=media,
             items_style=_inner_style(value.get("x-items-style")),
         )
 
-    def _schema(self, value: JsonObject, pointer: str) -> tuple[Any, str, str | None]:
-        """The schema, where it stands, and the media type of a `content` parameter."""
+    def _schema(self, value: JsonObject, pointer: str) -> tuple[Any, str, str | None, JsonObject]:
+        """The schema, where it stands, and of a `content` parameter its media type: name and object."""
         if value.get("schema") is not None:
-            return value["schema"], join(pointer, "schema"), None
+            return value["schema"], join(pointer, "schema"), None, {}
         content = value.get("content")
         if isinstance(content, dict) and content:
             return self._content(*next(iter(content.items())), join(pointer, "content"))
         beside = {field: value[field] for field in _SCHEMA_FIELDS if field in value}
         meant = "what stands beside its name counts" if beside else "anything is accepted"
         self._problem(pointer, f"the parameter {value['name']} has no schema; {meant}")
-        return beside, join(pointer, "schema"), None
+        return beside, join(pointer, "schema"), None, {}
 
-    def _content(self, content_type: str, media: Any, pointer: str) -> tuple[Any, str, str | None]:
+    def _content(self, content_type: str, media: Any, pointer: str) -> tuple[Any, str, str | None, JsonObject]:
         media, place = self._resolver.follow(media, join(pointer, content_type))
-        if isinstance(media, dict) and media.get("schema") is not None:
-            return media["schema"], join(place, "schema"), content_type
-        return {}, join(place, "schema"), content_type
+        media = media if isinstance(media, dict) else {}
+        node = {} if media.get("schema") is None else media["schema"]
+        return node, join(place, "schema"), content_type, media
 
     def _style(self, value: JsonObject, pointer: str, location: str) -> Style:
         default, wanted = STYLES[location][0], value.get("style")
@@ -192,6 +223,11 @@ class _Reader:
 
     def _problem(self, pointer: str, message: str) -> None:
         self.problems.append(Problem(pointer=self._resolver.shown(pointer), message=message, kind="parameter"))
+
+
+def _plain(name: str) -> str:
+    """What a name in a path comes to without what frameworks write around it."""
+    return name.strip("{}+*").partition(":")[0].lower()
 
 
 def _key(location: str, name: str) -> tuple[str, str]:

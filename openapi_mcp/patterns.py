@@ -28,6 +28,9 @@ _CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "0": 
 _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|")
 _QUANTIFIER: Final = re.compile(r"[*+?]|\{(\d{1,5})(,(\d{1,5})?)?\}|\{,(\d{1,5})\}")
 _NAME: Final = re.compile(r"\?P?<[A-Za-z_]\w*>")
+_LITERAL: Final = re.compile(r"/(?P<body>\^.*(?<!\\)\$|\^[^|]*|[^|]*(?<!\\)\$)/(?P<flags>[a-z]*)", re.DOTALL)
+"""Between slashes, `^` after the first or `$` before the last: nothing is before a beginning or after an end."""
+
 _HIGH_SURROGATE: Final = 0xD800 >> 10
 _CODES: Final = {
     "u": re.compile(r"\{([0-9A-Fa-f]{1,6})\}|([0-9A-Fa-f]{4})"),
@@ -50,15 +53,24 @@ class _Part:
 @lru_cache(maxsize=4096)
 def portable(pattern: str) -> str | None:
     """The pattern as both dialects read it, or None where there is no such pattern."""
-    body = re.fullmatch(r"/(\^.*\$)/", pattern, re.DOTALL)  # between slashes, as programs write it
     try:
-        rewritten = _Reader(body[1] if body else pattern).whole()
+        rewritten = _Reader(_bare(pattern)).whole()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             re.compile(rewritten)
     except (NotPortable, re.error, Warning, OverflowError, RecursionError):
         return None
     return rewritten
+
+
+def _bare(pattern: str) -> str:
+    """What stands between slashes, as programs write patterns; as it is written it would match nothing at all."""
+    body = _LITERAL.fullmatch(pattern)
+    if body is None:
+        return pattern
+    if body["flags"].strip("dguyv"):  # what ignores the case, say, can be written in no pattern
+        raise NotPortable
+    return body["body"]
 
 
 class _Reader:

@@ -31,7 +31,10 @@ IMPORTED: Final = frozenset(
 )
 """What the modules of tools import or define themselves."""
 
-_TAKEN: Final = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *IMPORTED})
+_AMBIGUOUS: Final = frozenset({"I", "O", "l"})
+"""Names that linters refuse: they look like digits (pycodestyle E741)."""
+
+_TAKEN: Final = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *IMPORTED, *_AMBIGUOUS})
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,58}[A-Za-z0-9])?")
 _OTHERS_PACKAGES: Final = frozenset(
     {"anyio", "certifi", "h11", "httpcore", "httptools", "httpx", "idna", "jsonschema", "mcp", "openapi_mcp", "pytest"}

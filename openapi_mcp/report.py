@@ -55,6 +55,9 @@ def base_urls(bridge: Bridge) -> str:
     """Where the calls go."""
     if bridge.config.base_url:
         return bridge.config.base_url
+    if not bridge.tools:
+        cure = "; see --include, --exclude and --read-only" if bridge.compiled.excluded else ""
+        return f"nowhere: there are no tools{cure}"
     counts = Counter(tool.base_url for tool in bridge.tools)
     urls = [url or "nowhere yet: the document names no server; give --base-url" for url, _ in counts.most_common(3)]
     return printable(", ".join(urls)) + (" …" if len(counts) > 3 else "")
@@ -69,7 +72,8 @@ def credentials(bridge: Bridge) -> list[str]:
         given = options.client_certificate if by_certificate else scheme.name in options.credentials
         cure = "use --client-cert" if by_certificate else f"set {scheme.variable}"
         lines.append(f"{printable(scheme.name)}: {'given' if given else f'not given; {cure}'}")
-    return lines
+    unused = bridge.config.credentials.keys() - {scheme.name for scheme in bridge.security_schemes()}
+    return lines + [f"{printable(name)}: given, but no tool asks for it" for name in sorted(unused)]
 
 
 def connections(bridge: Bridge, url: str) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from . import encodings, flattening, keywords, prose
+from .conversion import DEEPEST, DEFINITIONS
 from .document import join
 from .errors import Problem
 from .flattening import Properties
@@ -25,14 +26,17 @@ from .xml_nodes import xml_document
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 """JSON Schema 2020-12, which MCP takes for granted where a schema names none."""
 
-_FORM: Final = "application/x-www-form-urlencoded"
+_PART: Final = "file"
+"""What a part is called that nothing names: what upload forms and most servers call it."""
+
 _MEDIA_TYPE: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+(\s*;[\x20-\x7e]*)?")
 
 _PREFERENCE: Final[tuple[Callable[[str], bool], ...]] = (
     lambda name: media_types.essence(name) == "application/json",
     media_types.is_json,
-    lambda name: media_types.essence(name) == _FORM,
-    lambda name: name.startswith("multipart/"),
+    lambda name: media_types.is_json_lines(name) or media_types.is_json_sequence(name),
+    media_types.is_form,
+    media_types.is_multipart,
     lambda name: name.startswith("text/") and not media_types.is_xml(name),
     media_types.is_xml,
 )
@@ -101,6 +105,10 @@ class _Reader:
         for way in ways:
             if way.schema not in distinct:
                 distinct.append(way.schema)
+        taken = [self._types(schema, set()) for schema in distinct] if len(distinct) > 1 else []
+        if len(set(taken)) > 1:
+            types = [taken[distinct.index(way.schema)] for way in ways]
+            ways = [replace(w, media_type=replace(w.media_type, takes=t)) for w, t in zip(ways, types, strict=True)]
         return Body(
             body=RequestBody(media_types=tuple(way.media_type for way in ways), required=required),
             schema=distinct[0] if len(distinct) == 1 else {"anyOf": distinct},
@@ -147,6 +155,9 @@ class _Reader:
 
     def _fields(self, content_type: str, media: Mapping[str, Any], node: Any, pointer: str) -> _Way:
         """A form or multipart body."""
+        if self._is_one_file(content_type, node, pointer):
+            self._problem(pointer, f"nothing names the part of this multipart body; it is sent as `{_PART}`")
+            node = {"type": "object", "properties": {_PART: node}}
         schema: Schema = {"type": "object"} if node is None else self._schemas.convert(node, pointer)
         rules = encodings.encodings(media, (node, pointer), self._resolver)
         if isinstance(schema.get("properties"), dict):
@@ -154,6 +165,13 @@ class _Reader:
         if "*" in rules and isinstance(schema.get("items"), dict):
             schema = {**schema, "items": encodings.fitted(schema["items"], rules["*"])}
         return _Way(media_type=MediaType(content_type=content_type, encoding=rules), schema=schema, pointer=pointer)
+
+    def _is_one_file(self, content_type: str, node: Any, pointer: str) -> bool:
+        """Whether a body of named parts is described as if it were the file in it, or a list of such files."""
+        target, place = encodings.resolved(node, pointer, self._resolver)
+        if isinstance(target, dict) and "array" in keywords.types(target.get("type")):
+            target, _ = encodings.resolved(target.get("items"), join(place, "items"), self._resolver)
+        return media_types.essence(content_type) == "multipart/form-data" and is_binary(target)
 
     def _properties(self, ways: Sequence[_Way], *, required: bool) -> Properties | None:
         """An optional body that must have something in it is given whole or not at all, and so is one argument."""
@@ -163,6 +181,23 @@ class _Reader:
         if not all(_takes_fields(way.media_type.content_type) for way in ways):
             return found
         return replace(found, properties=_fitted(found.properties, ways[0].media_type.encoding))
+
+    def _types(self, schema: Schema, seen: set[str]) -> tuple[str, ...]:
+        """The JSON types of the values that a schema takes, as far as they are told; none where it may be any.
+
+        Of what was `seen`, and of chains that are longer than anybody writes, nothing is told.
+        """
+        if "type" in schema or len(seen) > DEEPEST:
+            return tuple(keywords.types(schema.get("type")))
+        name = schema.get("$ref", "").removeprefix(DEFINITIONS)
+        if name and name not in seen:
+            seen.add(name)
+            return self._types(self._schemas.definition(name), seen)
+        options = [self._types(option, seen) for option in schema.get("anyOf") or schema.get("oneOf") or ()]
+        if options and all(options):
+            return tuple(dict.fromkeys(kind for option in options for kind in option))
+        parts = (self._types(part, seen) for part in schema.get("allOf", ()))
+        return next((part for part in parts if part), ())
 
     def _names_dialect(self, pointer: str) -> bool:
         try:
@@ -176,14 +211,11 @@ class _Reader:
 
 
 def _fitted(properties: Mapping[str, Schema], rules: Mapping[str, Encoding]) -> dict[str, Schema]:
-    return {
-        name: encodings.fitted(schema, rules[name]) if name in rules else schema for name, schema in properties.items()
-    }
+    return {name: encodings.fitted_by_name(name, schema, rules) for name, schema in properties.items()}
 
 
 def _takes_fields(content_type: str) -> bool:
-    name = media_types.essence(content_type)
-    return name == _FORM or name.startswith("multipart/")
+    return media_types.is_form(content_type) or media_types.is_multipart(content_type)
 
 
 def _takes_bytes(content_type: str, node: Any) -> bool:

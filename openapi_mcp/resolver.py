@@ -82,11 +82,18 @@ class Resolver:
             raise self._broken(pointer, "this $ref is empty", "name what is meant")
         if ref[:4].lower() == "#%2f":
             ref = unquote(ref)
+        if ref == "#" and pointer != "#" and (found := self._own_resource(pointer)):
+            return found
         if ref not in self._found and (ref == "#" or ref.startswith("#/")):
             found = self._walk(ref, pointer)
             if found:
                 self._found[ref] = found
         return self._found.get(ref) or self._identified(ref, pointer)
+
+    def _own_resource(self, pointer: str) -> tuple[Any, str] | None:
+        """The schema that `#` means at a place, where one with an `$id` is around it; else `#` is the document."""
+        place = self.identifiers.place(self.identifiers.absolute("#", pointer).removesuffix("#"))
+        return self._walk(place, pointer) if place and place != "#" else None
 
     def owns(self, ref: str, pointer: str) -> bool:
         """Whether the file part of a reference names this document or a schema in it, rather than another file."""

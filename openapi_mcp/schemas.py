@@ -8,6 +8,7 @@ document says, what is given out is valid 2020-12 and reaches nothing outside it
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from . import prose
@@ -19,6 +20,11 @@ from .resolver import BrokenReference, Resolver
 from .runtime.types import Schema
 
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+
+_CURE_OF_A_LOOP: Final = "let one of the schemas in the loop say what it is"
+
+HEAVIEST: Final = 10_000
+"""Schemas that may have to judge one value: a hundredth of a second. The largest known documents have a few hundred."""
 
 LONGEST_NAME: Final = 64
 """Characters of a definition's name: some model APIs refuse longer ones."""
@@ -51,7 +57,7 @@ class Schemas:
         self._names: dict[str, str] = {}  # of definitions, by pointer
         self._places: dict[str, tuple[Any, str]] = {}  # of definitions, by name
         self._definitions: dict[str, _Converted] = {}
-        self._loopless: set[str] = set()
+        self._weights: dict[str, int] = {}  # of definitions without loops: how many schemas judge a value of theirs
         self._complete: dict[str, Schema] = {}  # definitions that are whole and without loops, as all that they reach
         self._inlining = Inlining(self._complete)
 
@@ -118,7 +124,7 @@ class Schemas:
     def _name(self, node: Any, pointer: str) -> str:
         """The name of the definition at a place: its last token that says something, unique in the document."""
         if pointer not in self._names:
-            stem = _stem(pointer)
+            stem = _stem(self.resolver.shown(pointer))
             name, number = stem, 1
             while name in self._places:
                 number += 1
@@ -137,17 +143,25 @@ class Schemas:
                 reference = next(path[name], None)
                 if reference is None:
                     del path[name]
-                    self._loopless.add(name)
+                    self._weigh(name)
                 elif reference.name in path:
-                    self._cut(name, reference)
+                    self._cut(name, reference, "this schema takes itself to be known", _CURE_OF_A_LOOP)
                 else:
                     self._enter(reference.name, path)
 
     def _enter(self, name: str, path: dict[str, Iterator[Reference]]) -> None:
-        if name not in self._loopless:
+        if name not in self._weights:
             path[name] = (ref for ref in list(self._definitions[name].references) if ref.place.in_place)
 
-    def _cut(self, name: str, reference: Reference) -> None:
+    def _weigh(self, name: str) -> None:
+        """Cut the heaviest references where a definition multiplies what is to be judged: validators would not end."""
+        inner = [reference for reference in self._definitions[name].references if reference.place.in_place]
+        inner.sort(key=lambda reference: self._weights[reference.name])
+        while (weight := 1 + sum(self._weights[reference.name] for reference in inner)) > HEAVIEST:
+            self._cut(name, inner.pop(), "a value would be judged by too many schemas", "say the same with fewer")
+        self._weights[name] = weight
+
+    def _cut(self, name: str, reference: Reference, why: str, hint: str) -> None:
         """Let a reference accept anything instead."""
         reference.open()
         self._definitions[name].references.remove(reference)
@@ -155,13 +169,16 @@ class Schemas:
             Problem(
                 pointer=self.resolver.shown(reference.place.pointer),
                 kind="reference",
-                message="this schema takes itself to be known; anything is accepted here",
-                hint="let one of the schemas in the loop say what it is",
+                message=f"{why}; anything is accepted here",
+                hint=hint,
             )
         )
 
 
 def _stem(pointer: str) -> str:
-    plain = (token.replace("~1", "/").replace("~0", "~") for token in reversed(pointer.split("/")))
-    tokens = (_NOT_IN_A_NAME.sub("_", token).strip("_.-") for token in plain)
-    return next((token for token in tokens if token and not token.isdecimal()), "schema")[:LONGEST_NAME]
+    """What a place is called: by its last token, or by the file that it is the whole of."""
+    file, _, inside = pointer.rpartition("#")
+    tokens = [PurePosixPath(file).stem, *inside.split("/")]
+    plain = (token.replace("~1", "/").replace("~0", "~") for token in reversed(tokens))
+    names = (_NOT_IN_A_NAME.sub("_", token).strip("_.-") for token in plain)
+    return next((token for token in names if token and not token.isdecimal()), "schema")[:LONGEST_NAME]

@@ -84,8 +84,13 @@ class Security:
             variable=self._variables[name],
             location=node["in"] if kind == "apiKey" else None,
             parameter=node["name"] if kind == "apiKey" else None,
-            scheme=scheme.lower() if kind == "http" and isinstance(scheme, str) else None,
+            scheme=_scheme_name(scheme) if kind == "http" and isinstance(scheme, str) else None,
         )
 
     def _problem(self, pointer: str, message: str) -> None:
         self.problems.append(Problem(pointer=self._resolver.shown(pointer), message=message, kind="security"))
+
+
+def _scheme_name(text: str) -> str:
+    """Two are known in any spelling, for the names are case-insensitive (RFC 9110 §11.1)."""
+    return text.lower() if text.lower() in {"basic", "bearer"} else text

@@ -50,6 +50,8 @@ def read_root(source: str, fetcher: Fetcher, limits: Limits) -> Content:
         return Content(_bounded(sys.stdin.buffer.read(limits.file_bytes + 1), limits), STDIN)
     if is_remote(source):
         return _fetch(fetcher, source, limits)
+    if "://" in source and not source.startswith("file:"):
+        raise DocumentError("this address is none that can be read", hint="give a path, or an http(s) URL")
     path = local_path(source)
     try:
         with path.open("rb") as file:

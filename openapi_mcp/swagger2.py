@@ -200,6 +200,10 @@ def _servers(root: JsonObject, schemes: list[str], uri: str) -> list[JsonObject]
     own = urlsplit(uri).scheme
     default = own if own in ("http", "https") else "https"
     usable = [scheme for scheme in schemes if scheme in ("http", "https")] or [default]
+    if isinstance(host, str) and host.startswith(
+        ("http://", "https://")
+    ):  # the whole address, where its host was asked
+        return [{"url": host.rstrip("/") + path}]
     if isinstance(host, str) and host:
         return [{"url": f"{scheme}://{host}{path}"} for scheme in usable]
     if schemes and own in ("http", "https"):

@@ -149,7 +149,7 @@ class ModuleWriter:
         for item in given:
             whole = item.argument.location == "body" and item.argument.wire_name is None
             self._runtime.add("whole_body" if whole else item.argument.location)
-
+            self._runtime |= _models(item.argument.media)
         return Group("[", [("", self._constants.input(tool, item)) for item in given], "]")
 
     def _word(self, tool: Tool, field: str) -> tuple[str, Any]:
@@ -247,11 +247,16 @@ def _models(value: Any) -> set[str]:
 
 def import_line(module: str, names: Iterable[str]) -> str:
     """`from module import names`, in the order that linters want: constants, classes, functions."""
-    ordered = sorted(names, key=lambda name: (not name.isupper(), not name[:1].isupper(), _natural(name.lower())))
+    ordered = sorted(names, key=lambda name: (not _is_constant(name), not name[:1].isupper(), _natural(name.lower())))
     if not ordered:
         return ""
     line = f"from {module} import {', '.join(ordered)}"
     return line if len(line) <= 120 else "\n".join([f"from {module} import (", *(f"    {n}," for n in ordered), ")"])
+
+
+def _is_constant(name: str) -> bool:
+    """As linters tell constants from classes: a single letter is a class."""
+    return name.isupper() and len(name) > 1
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:

@@ -1,5 +1,6 @@
 """Calls go where the nearest `servers` say, as one absolute URL; where none can be used, the tool exists anyway."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,7 +62,8 @@ def test_a_url_is_absolute_or_relative_to_a_document_from_the_web(url: str, uri:
 def test_a_server_that_cannot_be_used_is_reported_and_passed_over(server: Any) -> None:
     alone = build_with([server])
     assert (alone.tools[0].base_url, kinds(alone)) == (None, [("server", None)])
-    assert alone.problems[0].hint == "give --base-url"
+    assert alone.problems[0].hint.startswith("give --")
+    assert alone.problems[0].hint.endswith("--base-url")
     with_another = build_with([server, {"url": "https://api.example.com"}])
     assert (with_another.tools[0].base_url, with_another.problems) == ("https://api.example.com", ())
 
@@ -113,3 +115,24 @@ def test_a_server_of_many_operations_is_one_problem() -> None:
     paths: Json = {f"/{number}": {"get": {}} for number in range(9)}
     result = build(document(paths, servers=[{"url": "file:///etc"}]))
     assert kinds(result) == [("server", None)]
+
+
+def test_a_server_is_relative_to_the_file_that_names_it() -> None:
+    files: Json = {"x-openapi-mcp-files": [{"servers": [{"url": "sub/"}], "get": {}}]}
+    root = document({"/x": {"$ref": "#/x-openapi-mcp-files/0"}}, uri=WEB, **files)
+    inner = replace(root, files=("https://docs.example.com/specs/v1/paths/x.yaml",))
+    assert build(inner).tools[0].base_url == "https://docs.example.com/specs/v1/paths/sub"
+
+
+def test_what_is_given_for_a_variable_is_compared_with_the_document() -> None:
+    server = {"url": "http://{a}.example.com", "variables": {"a": {"default": "x", "enum": ["x", "y"]}}}
+    found = build_with([server], options=BaseUrlOptions(variables={"a": "z", "b": "1"}))
+    assert found.tools[0].base_url == "http://z.example.com"
+    assert [(problem.message.split(";")[0], problem.hint) for problem in found.problems] == [
+        ("z is none of the values of the server's variable {a}", "they are x, y"),
+        ("there is no variable {b} in any server that is used", "see --server-var"),
+    ]
+
+
+def test_servers_that_are_no_list_are_reported() -> None:
+    assert kinds(build_with({"url": "https://api.example.com"})) == [("server", None)]

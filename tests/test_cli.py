@@ -101,6 +101,9 @@ def test_the_document_may_come_from_a_url(petstore: str) -> None:
         (["call", DOCUMENT, "getPet", "--json", "{"], 2, "not JSON"),
         (["serve", "-"], 2, "stdin"),
         (["serve", DOCUMENT, "--port", "0", "--allow-files", "."], 2, "files by name"),
+        (["serve", DOCUMENT, "--allow-files", "no-such-folder"], 2, "no such folder"),
+        (["serve", DOCUMENT, "--base-url", "api.example.com"], 2, "--base-url api.example.com"),
+        (["inspect", "ftp://example.com/a.yaml"], 3, "ftp://example.com/a.yaml"),
     ],
 )
 def test_errors_say_what_where_and_what_to_do_without_a_traceback(arguments: list[str], code: int, what: str) -> None:
@@ -128,6 +131,30 @@ def test_what_the_command_line_leaves_out_comes_from_the_settings_file(tmp_path:
 def test_zero_is_an_answer_and_not_an_option_left_out() -> None:
     values: list[object] = [0, 0.0, "", None, False, [], ()]
     assert [value for value in values if cli._is_given(value)] == [0, 0.0, ""]
+
+
+def test_a_port_that_there_cannot_be_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    assert "--port" in run("serve", DOCUMENT, "--port", "99999", code=2).stderr
+    settings = tmp_path / "settings.toml"
+    settings.write_text("port = -1")
+    assert "there is no such port" in run("serve", DOCUMENT, "--config", str(settings), code=2).stderr
+
+
+def test_serve_says_where_nothing_is_served_and_what_was_given_in_vain() -> None:
+    said = run("serve", DOCUMENT, "--include", "tag:none", "--auth", "unheard=of").stderr
+    assert "nowhere: there are no tools; see --include, --exclude and --read-only" in said
+    assert "unheard: given, but no tool asks for it" in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_what_cannot_be_written_is_said_in_a_line() -> None:
+    arguments = [sys.executable, "-m", "openapi_mcp", "inspect", DOCUMENT, "--json", "--no-validate"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            arguments, stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("openapi-mcp: what was to be written could not be: ")
 
 
 def test_call_prints_what_the_api_answered(petstore: str) -> None:

@@ -13,7 +13,9 @@ import pytest
 
 from openapi_mcp.errors import UsageError
 from openapi_mcp.generator import RUNTIME, RUNTIMES, generate
+from openapi_mcp.python_names import constants
 from openapi_mcp.runtime.protocol import HANDSHAKE, STATELESS, Session
+from openapi_mcp.tool_modules import import_line
 from tests.conftest import ROOT
 from tests.generating import GOLDEN, SPECS, bridge, generated, imported, without_runtime, write
 
@@ -138,3 +140,9 @@ def test_a_template_that_fails_says_where(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         generate(bridge(PETSTORE), templates=tmp_path)
     assert caught.value.where == "README.md.jinja"
+
+
+def test_names_that_linters_confuse_with_digits_are_not_used_and_imports_are_in_their_order() -> None:
+    names = constants({name: (name,) for name in ("o", "b", "I")})
+    assert names == {"o": "O_", "b": "B", "I": "I_"}
+    assert import_line("..api", names.values()) == "from ..api import I_, O_, B"

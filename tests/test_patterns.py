@@ -43,10 +43,17 @@ REWRITTEN = [
     (r"[\b\n]", r"[\x08\x0a]"),
     (r"[^]", r"[\s\S]"),
     (r"/^abc$/", "^abc$"),
+    (r"/^abc$/u", "^abc$"),
+    (r"/^[a-z]+/", "^[a-z]+"),
+    (r"/[a-z]+$/g", "[a-z]+$"),
+    (r"/a\$/", r"/a\$/"),
+    (r"/^a|b/", r"/^a|b/"),
+    (r"/api/v1/", r"/api/v1/"),
     (r"a\/b", "a/b"),
 ]
 
 NOT_PORTABLE = [
+    r"/^abc$/i",
     r"(?i)abc",
     r"(?i:abc)",
     r"(?>abc)",
@@ -163,7 +170,7 @@ def test_a_rewritten_pattern_matches_what_the_pattern_matched(pattern: str, text
         return
     try:
         meant = re.compile(pattern)
-    except re.error:  # only JavaScript could read it
+    except (re.error, FutureWarning):  # only JavaScript can read it as it is meant
         return
     assert bool(re.search(rewritten, text)) == bool(meant.search(text))
 

@@ -109,10 +109,17 @@ def test_media_types_of_one_schema_are_a_choice() -> None:
 def test_media_types_of_several_schemas_are_a_union_and_a_choice() -> None:
     tool = tool_of(body({"image/png": {"schema": {"type": "string", "format": "binary"}}, JSON: {"schema": PLAIN}}))
     assert tool.body == RequestBody(
-        media_types=(MediaType(content_type=JSON), MediaType(content_type="image/png", binary=True)), required=True
+        media_types=(
+            MediaType(content_type=JSON, takes=("object",)),
+            MediaType(content_type="image/png", binary=True, takes=("string",)),
+        ),
+        required=True,
     )
     assert tool.input_schema["properties"]["body"] == {"anyOf": [PLAIN, {**BYTES, "contentMediaType": "image/png"}]}
-    assert tool.input_schema["properties"]["content_type"]["default"] == JSON
+    choice = tool.input_schema["properties"]["content_type"]
+    assert choice["enum"] == [JSON, "image/png"]
+    assert "default" not in choice  # it depends on the body
+    assert "the first that takes such a body" in choice["description"]
 
 
 def test_a_form_with_a_file_in_it_is_multipart() -> None:

@@ -1,5 +1,6 @@
 """Definitions: what a tool reaches and nothing else, each converted once, and no loop that a validator would follow."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from jsonschema import Draft202012Validator
 from openapi_mcp.inlining import references
 from openapi_mcp.resolver import Resolver
 from openapi_mcp.schemas import Schemas
+from openapi_mcp.tools import build
 from tests.compiling import STRING, compiled, converted, document, input_of, json_body, kinds, ref, schemas, tool_of
 
 TREE = {
@@ -129,3 +131,33 @@ def test_a_schema_that_doubles_with_each_reference_takes_no_time() -> None:
         **schemas(**named, S60={"type": "object", "properties": {"a": STRING}}),
     )
     assert tool.output_schema is None or tool.output_schema["type"] == "object"
+
+
+def test_a_schema_that_multiplies_what_is_judged_opens_and_is_reported() -> None:
+    named = {f"A{i}": {"allOf": [ref(f"B{i}"), ref(f"C{i}")]} for i in range(60)}
+    named |= {f"{side}{i}": {"allOf": [ref(f"A{i + 1}")]} for i in range(60) for side in "BC"}
+    root = schemas(**named, A60={"type": "object", "required": ["x"]})
+    found = compiled({"/x": {"post": json_body({"allOf": [ref("A0")], "minProperties": 1})}}, **root)
+    assert {(problem.kind, problem.message) for problem in found.problems} == {
+        ("reference", "a value would be judged by too many schemas; anything is accepted here")
+    }
+    assert Draft202012Validator(found.tools[0].input_schema).is_valid({"body": {"x": 1}})
+
+
+def test_a_file_that_is_a_schema_names_its_definition() -> None:
+    tree = {"type": "object", "properties": {"next": {"$ref": "#/x-openapi-mcp-files/0"}}}
+    files: dict[str, Any] = {"x-openapi-mcp-files": [tree]}
+    body = json_body({"$ref": "#/x-openapi-mcp-files/0"})["requestBody"]
+    root = document({"/x": {"post": {"requestBody": body}}}, **files)
+    found = build(replace(root, files=("file:///api/schemas/node.yaml",)))
+    assert list(found.tools[0].input_schema["$defs"]) == ["node"]
+
+
+def test_the_root_of_a_schema_with_an_id_is_that_schema() -> None:
+    tree = {
+        "$id": "https://a.example/tree",
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "up": {"$ref": "#"}},
+    }
+    found = input_of({"properties": {"tree": ref("Tree")}}, version="3.1", **schemas(Tree=tree))
+    assert not Draft202012Validator(found).is_valid({"tree": {"up": {"n": "x"}}})

@@ -53,6 +53,7 @@ def test_the_converted_document_knows_what_it_came_from() -> None:
         ({"host": "h", "schemes": "http"}, "file:///a", ["http://h"]),
         ({"basePath": "/v1", "schemes": ["https"]}, "http://h:8/a", ["https://h:8/v1"]),
         ({"basePath": "/v1", "schemes": ["https"]}, "file:///a", ["/v1"]),
+        ({"host": "https://h/api/", "basePath": "v1", "schemes": ["http"]}, "file:///a", ["https://h/api/v1"]),
         ({"host": 5, "basePath": None, "schemes": 7}, "file:///a", ["/"]),
     ],
 )

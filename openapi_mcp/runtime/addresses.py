@@ -26,6 +26,9 @@ _QUERY_SAFE: Final = _PATH_SAFE + "?"
 _WRITTEN: Final = re.compile(r"(?:[A-Za-z0-9_~:@!$&()*+,;=.-]++|/(?!\.)|%[0-9A-Fa-f]{2})*+")
 _SHORT: Final = 8192  # httpx has a limit of eight times that
 
+_NO_LABEL: Final = re.compile(r"^\.|\.\.")
+"""Nothing where a host's name has a part, as where a variable was to be filled in (RFC 1034 section 3.1)."""
+
 _KEPT: Final = 4096
 """Enough for the paths of a large document: texts of documents and configuration, never of calls, are kept parsed."""
 
@@ -58,6 +61,10 @@ def base(url: str | None) -> Base:
         raise RequestError(
             "The base URL must begin with http:// or https:// and name a host; start the server with `--base-url URL`."
         )
+    if _NO_LABEL.search(parsed.host) or not all(len(label) < 64 for label in parsed.host.split(".")):
+        raise RequestError(
+            f"The base URL names no host that there can be ({parsed.host}); start the server with `--base-url URL`."
+        )
     user = parsed.userinfo.decode("ascii")
     path, _, query = parsed.raw_path.decode("ascii").partition("?")
     origin = f"{parsed.scheme}://{user + '@' if user else ''}{parsed.netloc.decode('ascii')}"
@@ -79,7 +86,7 @@ def build(base_url: Base, template: str, values: Mapping[str, Filling], query: s
     pieces, fixed = _split(template)
     filled = "".join([piece if isinstance(piece, str) else _segment(piece, values) for piece in pieces])
     separator = "" if filled.startswith("/") or not filled else "/"
-    asked = "&".join([part for part in (base_url.query, fixed and _filled(fixed, values), query) if part])
+    asked = "&".join([part for part in (base_url.query, _asked(fixed, values) if fixed else "", query) if part])
     target = base_url.path + separator + filled or "/"
     if base_url.parts and len(target + asked) < _SHORT and _WRITTEN.fullmatch(target) and _WRITTEN.fullmatch(asked):
         return _Written(base_url.parts._replace(path=target, query=asked or None, fragment=None))
@@ -94,19 +101,24 @@ class _Expressions(NamedTuple):
 
 
 @lru_cache(_KEPT)
-def _split(template: str) -> tuple[list[str | _Expressions], _Expressions | None]:
-    """A template's path, segments with expressions by themselves, and its query if it has one."""
+def _split(template: str) -> tuple[list[str | _Expressions], list[_Expressions]]:
+    """A template's path, segments with expressions by themselves, and the pairs of its query if it has one."""
     path, _, query = template.partition("#")[0].partition("?")
     pieces: list[str | _Expressions] = []
     for index, segment in enumerate(path.split("/")):
         read = _read(segment, _PATH_SAFE)
         pieces += ["/" if index else "", read if read.names else read.texts[0]]
-    return pieces, _read(query, _QUERY_SAFE) if query else None
+    return pieces, [_read(pair, _QUERY_SAFE) for pair in query.split("&")] if query else []
 
 
 def _read(text: str, safe: str) -> _Expressions:
     pieces = _EXPRESSION.split(text)
     return _Expressions(tuple(_literal(piece, safe) for piece in pieces[::2]), tuple(pieces[1::2]))
+
+
+def _asked(pairs: list[_Expressions], values: Mapping[str, Filling]) -> str:
+    """A template's query, without what it would ask with a value that no path argument gives (`?q={q}`)."""
+    return "&".join([_filled(pair, values) for pair in pairs if all(name in values for name in pair.names)])
 
 
 class _Written(httpx.URL):

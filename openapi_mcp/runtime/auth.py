@@ -59,8 +59,13 @@ def _placed(scheme: SecurityScheme, credential: str) -> tuple[str, str, str]:
     if scheme.type == "http" and scheme.scheme == "basic":
         return "header", "Authorization", _prefixed("Basic", credential, _basic)
     if scheme.type == "http" and scheme.scheme not in {None, "bearer"}:
-        return "header", "Authorization", _prefixed((scheme.scheme or "").capitalize(), credential, str)
+        return "header", "Authorization", _prefixed(_spelt(scheme.scheme or ""), credential, str)
     return "header", "Authorization", _prefixed("Bearer", credential, str)
+
+
+def _spelt(scheme: str) -> str:
+    """A scheme as its document spells it, with a capital where that has none: some servers do not ignore the case."""
+    return scheme.capitalize() if scheme.islower() else scheme
 
 
 def _prefixed(scheme: str, credential: str, write: Callable[[str], str]) -> str:

@@ -30,7 +30,7 @@ def build(tool: Tool, arguments: Mapping[str, Any], file_roots: tuple[Path, ...]
     value = _value(tool, tool.body, arguments)
     if value is MISSING:
         return None
-    media = _chosen(tool, tool.body, arguments)
+    media = _chosen(tool, tool.body, arguments, value)
     family = media_types.essence(media_types.concrete(media.content_type))
     writer = _binary if media.binary else _WRITERS.get(family.partition("/")[0]) or _WRITERS.get(family, _plain)
     return writer(files.opened(value, media, file_roots), media)
@@ -53,16 +53,33 @@ def _properties(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return properties | {name: value for name, value in arguments.items() if name not in known}
 
 
-def _chosen(tool: Tool, body: RequestBody, arguments: Mapping[str, Any]) -> MediaType:
+def _chosen(tool: Tool, body: RequestBody, arguments: Mapping[str, Any], value: Any) -> MediaType:
+    """The media type that the caller wants, else the first that is for such a value."""
     chooser = next((item.name for item in tool.arguments if item.location == "media_type"), None)
     wanted = arguments.get(chooser) if chooser else None
     if wanted is None:
-        return body.media_types[0]
+        return next((media for media in body.media_types if _suits(media, value)), body.media_types[0])
     found = next((media for media in body.media_types if media.content_type == wanted), None)
     if found is None:
         offered = ", ".join(f"`{media.content_type}`" for media in body.media_types)
         raise ArgumentError(f"`{chooser}` must be one of {offered}, not {wanted!r}.")
     return found
+
+
+def _suits(media: MediaType, value: Any) -> bool:
+    kind = next((name for name, types in _KINDS.items() if isinstance(value, types)), "null")
+    is_whole = kind == "number" and (isinstance(value, int) or value.is_integer())
+    return not media.takes or kind in media.takes or (is_whole and "integer" in media.takes)
+
+
+_KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "boolean": bool,
+    "number": (int, float),
+    "string": str,
+    "array": list,
+    "object": dict,
+}
+"""JSON's types as Python's; a boolean is a number here, and so comes first."""
 
 
 def _binary(value: Any, media: MediaType) -> Body:

@@ -1,20 +1,20 @@
-"""One value as the bytes of one media type: a whole body, a part, a form field, or a `content` parameter.
+"""One value as the bytes of one media type: a whole body, a part, a form field, or a parameter.
 
 The media type decides; the value's own type only where the media type does not. Specification: OpenAPI 3.2 Media Type
-Object and "Working with Binary Data", RFC 8259, RFC 7464, RFC 4648, RFC 2397.
+Object and "Working with Binary Data", RFC 8259, RFC 7464, RFC 4648, RFC 2397, WHATWG HTML "Server-sent events".
 """
 
 import base64
 import binascii
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from . import elements, jsontext, media_types
 from .errors import ArgumentError
-from .models import Argument, XmlDocument, XmlNode
+from .models import XmlDocument, XmlNode
 from .styles import scalar_text
 
 RECORD_SEPARATOR: Final = "\x1e"
@@ -40,14 +40,9 @@ def encode(value: Any, content_type: str, xml: XmlDocument | None = None) -> byt
     return _text(value, content_type)
 
 
-def encode_text(value: Any, content_type: str) -> str:
-    """The same as text, for places that are text: a parameter, a form field."""
-    return encode(value, content_type).decode(_charset(content_type))
-
-
-def parameter_value(argument: Argument, value: Any) -> Any:
-    """What a style has to write: of a `content` parameter, the text its media type makes of the value."""
-    return value if argument.content_type is None else encode_text(value, argument.content_type)
+def encode_text(value: Any, content_type: str, xml: XmlDocument | None = None) -> str:
+    """The same as text, for a place that is text: a parameter."""
+    return encode(value, content_type, xml).decode(_charset(content_type))
 
 
 def by_value(content_type: str, value: Any) -> str:
@@ -106,6 +101,27 @@ def _items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def _event_stream(value: Any, content_type: str) -> bytes:
+    """Server-sent events: an object of their fields is one, any other value is the data of one; text is the stream."""
+    if isinstance(value, str):
+        return _text(value, content_type)
+    return "".join(f"{''.join(_event_lines(item))}\n" for item in _items(value)).encode("utf-8")
+
+
+_EVENT_FIELDS: Final = frozenset({"event", "data", "id", "retry", "comment"})
+
+
+def _event_lines(item: Any) -> Iterator[str]:
+    fields = item if isinstance(item, dict) and item and item.keys() <= _EVENT_FIELDS else {"data": item}
+    for name, value in fields.items():
+        lines = _LINE_END.split(scalar_text(value)) if value is not None else []
+        yield from (f"{'' if name == 'comment' else name}: {line}\n" for line in lines)
+
+
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+"""Those of the format itself: other characters that Python takes for line ends are data."""
+
+
 def _xml(value: Any, content_type: str, described: XmlDocument | None) -> bytes:
     """Text that begins like an XML document is one, and so is text of which nothing is known; the rest becomes one."""
     is_xml = isinstance(value, str) and value.lstrip("\ufeff \t\r\n").startswith("<")
@@ -136,5 +152,6 @@ _WRITERS: Final[tuple[tuple[Callable[[str], bool], Callable[[Any, str], bytes]],
     (media_types.is_json_sequence, _json_sequence),
     (media_types.is_json_lines, _json_lines),
     (media_types.is_json, _json),
+    (media_types.is_event_stream, _event_stream),
 )
 """The first test that holds decides; a string for any other type is that text, and whatever else is JSON text."""

@@ -60,6 +60,7 @@ class Place:
         explode: bool | None = None,
         allow_reserved: bool = False,
         content_type: str | None = None,
+        media: MediaType | None = None,
         items_style: Style | None = None,
     ) -> Input:
         """An input of this place. `wire_name` is its name in the request, where that is another."""
@@ -72,6 +73,7 @@ class Place:
             explode=self.explode if explode is None else explode,
             allow_reserved=allow_reserved,
             content_type=content_type,
+            media=media,
             items_style=items_style,
         )
         return Input(argument, schema)

@@ -34,4 +34,6 @@ def _pairs(name: str, value: Any, rule: Encoding) -> Iterator[tuple[str, str]]:
 def _field(name: str, value: Any, rule: Encoding) -> str | bytes:
     if rule.binary:
         return content.file(value, name).data
+    if isinstance(value, dict) and media_types.is_form(rule.content_type):
+        return encode(value, rule.encoding)
     return content.encode(value, media_types.concrete(content.by_value(rule.content_type, value)), rule.xml)

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
-from . import auth, content, styles
+from . import auth, parameter_values, styles
 from .errors import ArgumentError, RequestError
 from .models import Argument
 
@@ -81,7 +81,7 @@ def _argument(argument: Argument, value: Any) -> tuple[str, str]:
     name = argument.wire_name or argument.name
     if name.lower() in NOT_ARGUMENTS:
         raise ArgumentError(f"`{argument.name}` cannot be set: the header {name} is not the caller's to choose.")
-    text = styles.header_text(argument, content.parameter_value(argument, value)).strip(" \t")
+    text = styles.header_text(argument, parameter_values.written(argument, value)).strip(" \t")
     if _CONTROL.search(text):
         raise ArgumentError(f"`{argument.name}` holds a line break or control character, which a header cannot carry.")
     return name, text
@@ -89,7 +89,7 @@ def _argument(argument: Argument, value: Any) -> tuple[str, str]:
 
 def _cookie(given: Given, credentials: auth.Credentials) -> Fields:
     """One Cookie header, or none; a credential replaces an argument of its name."""
-    pairs = [pair for item, value in given for pair in styles.cookie_pairs(item, content.parameter_value(item, value))]
+    pairs = [pair for item, value in given for pair in styles.cookie_pairs(item, parameter_values.written(item, value))]
     escaping = styles.COOKIE_OCTETS
     secrets = [(escaping.name(name), escaping.value(value)) for name, value in credentials.cookies]
     taken = {name for name, _ in secrets}
@@ -105,9 +105,14 @@ def _configured(name: str, value: str) -> tuple[str, str]:
     return name, value.strip(" \t")
 
 
+def is_name(name: str) -> bool:
+    """Whether a header can be called that."""
+    return _TOKEN.fullmatch(name) is not None
+
+
 @lru_cache(1024)  # names are a document's and the configuration's, never a call's
 def _name(name: str) -> bytes:
-    if not _TOKEN.fullmatch(name):
+    if not is_name(name):
         raise RequestError(
             f"{name!r} is not a header name (RFC 9110 §5.1): the document or the configuration is wrong."
         )

@@ -104,6 +104,21 @@ def is_json_sequence(content_type: str) -> bool:
     return name == "application/json-seq" or name.endswith("+json-seq")
 
 
+def is_event_stream(content_type: str) -> bool:
+    """Server-sent events."""
+    return essence(content_type) == "text/event-stream"
+
+
+def is_form(content_type: str) -> bool:
+    """Fields as `name=value&…`."""
+    return essence(content_type) == "application/x-www-form-urlencoded"
+
+
+def is_multipart(content_type: str) -> bool:
+    """Parts, each with headers of its own."""
+    return essence(content_type).startswith("multipart/")
+
+
 def is_xml(content_type: str) -> bool:
     """XML under its own name or a `+xml` suffix."""
     name = essence(content_type)

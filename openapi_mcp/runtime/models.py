@@ -26,7 +26,8 @@ class Argument:
     `in`; or `body`: the whole request body where `wire_name` is None, else one property of an object body; or
     `media_type`: which of the body's media types to send (`wire_name` is None).
     `style`, `explode`, `allow_reserved` serialise parameters (not bodies); `content_type` replaces them for a
-    `content` parameter, whose value is serialised by that media type first.
+    `content` parameter, whose value is serialised by that media type first, and `media` says what is known of that
+    besides: how the fields of a form are written, and what XML is made of.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Argument:
     explode: bool = False
     allow_reserved: bool = False
     content_type: str | None = None
+    media: "MediaType | None" = None
     items_style: Style | None = None
     """Swagger 2.0 only: the style that joins the inner arrays of an array of arrays (`items.collectionFormat`)."""
 
@@ -82,7 +84,8 @@ class Encoding:
 
     A form property with a `style` is written like a query parameter; without one, as `content_type` says. `binary`
     means the argument is base64 text and the wire carries the bytes. `headers` are fixed part headers (name, value).
-    `xml` describes the property where its content type is XML.
+    `xml` describes the property where its content type is XML. `encoding` describes its own properties or items, as
+    `MediaType.encoding` does, where its content type is a form or multipart.
     """
 
     content_type: str = "text/plain"
@@ -92,6 +95,7 @@ class Encoding:
     binary: bool = False
     headers: tuple[tuple[str, str], ...] = ()
     xml: XmlDocument | None = None
+    encoding: "Mapping[str, Encoding]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +106,14 @@ class MediaType:
     every declared property of a form or multipart body; what is not declared follows `Encoding`'s defaults by value.
     Of a multipart body that is an array it has entries by position: `"0"`, `"1"`, … (3.2's `prefixEncoding`), and `"*"`
     for all others (`itemEncoding`). `xml` describes a body whose content type is XML, where its schema says anything.
+    `takes` are the JSON types of the values it is for, where another media type of the body takes others; empty: any.
     """
 
     content_type: str
     binary: bool = False
     encoding: Mapping[str, Encoding] = field(default_factory=dict)
     xml: XmlDocument | None = None
+    takes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +132,7 @@ class SecurityScheme:
     """A Security Scheme Object, as far as a request needs it.
 
     `name` is its key in the document. `location` and `parameter` say where an apiKey goes (`header`, `query` or
-    `cookie`, and its name there); `scheme` is the lower-cased HTTP authentication scheme (`basic`, `bearer`, …).
+    `cookie`, and its name there); `scheme` is the HTTP authentication scheme: `basic`, `bearer`, others as spelt.
     `variable` is the environment variable that its credential is read from.
     """
 

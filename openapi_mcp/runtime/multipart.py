@@ -1,7 +1,8 @@
 """`multipart/*` bodies: one part for each value, headers nothing breaks out of, a boundary that occurs nowhere else.
 
 An object body has named parts; an array body has parts by position, whose Encoding is looked up under its index and
-then under `*` (OpenAPI 3.2's prefixEncoding and itemEncoding). Null is not written: there is no part for it.
+then under `*` (OpenAPI 3.2's prefixEncoding and itemEncoding). A part may be multipart itself, or a form. Null is not
+written: there is no part for it.
 Specification: RFC 2046 §5.1, RFC 7578, WHATWG HTML "multipart/form-data encoding algorithm" (names), OpenAPI 3.2.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from . import content, media_types, styles
+from . import content, forms, media_types, styles
 from .errors import ArgumentError
 from .models import Encoding, MediaType
 
@@ -72,7 +73,7 @@ def _positional(value: list[Any], encoding: Mapping[str, Encoding]) -> Iterator[
 def _part(name: str | None, value: Any, rule: Encoding) -> Part:
     found = content.file(value, name or "body") if rule.binary else None
     content_type = _content_type(value, rule, found)
-    data = found.data if found else content.encode(value, content_type, rule.xml)
+    content_type, data = (content_type, found.data) if found else _written(value, content_type, rule)
     if content_type == "text/plain" and not data.isascii():
         content_type = "text/plain; charset=utf-8"  # RFC 7578 §5.1.2: text says how it is written
     own = {header.lower(): header for header, _ in rule.headers}
@@ -81,6 +82,15 @@ def _part(name: str | None, value: Any, rule: Encoding) -> Part:
     headers += [("Content-Type", content_type)]
     headers += [(key, text) for key, text in rule.headers if key.lower() != "content-type"]
     return Part(tuple((_one_line(key), _one_line(text)) for key, text in headers), data)
+
+
+def _written(value: Any, content_type: str, rule: Encoding) -> tuple[str, bytes]:
+    """What a part that is no file is sent as, and its bytes."""
+    if isinstance(value, dict | list) and media_types.is_multipart(content_type):
+        return encode(value, MediaType(content_type=content_type, encoding=rule.encoding))
+    if isinstance(value, dict) and media_types.is_form(content_type):
+        return content_type, forms.encode(value, rule.encoding).encode("ascii")
+    return content_type, content.encode(value, content_type, rule.xml)
 
 
 def _content_type(value: Any, rule: Encoding, found: content.File | None) -> str:

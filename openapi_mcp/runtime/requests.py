@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import httpx
 
-from . import addresses, auth, bodies, content, forms, headers, styles
+from . import addresses, auth, bodies, forms, headers, media_types, parameter_values, styles
 from .errors import ArgumentError
 from .models import Argument, Tool
 
@@ -109,7 +109,7 @@ def _refuse_homeless(tool: Tool, arguments: Mapping[str, Any]) -> None:
 
 
 def _filling(argument: Argument, value: Any) -> addresses.Filling:
-    return addresses.Filling(argument.name, styles.path_text(argument, content.parameter_value(argument, value)))
+    return addresses.Filling(argument.name, styles.path_text(argument, parameter_values.written(argument, value)))
 
 
 def _query(given: _Given, credentials: auth.Credentials) -> str:
@@ -123,7 +123,7 @@ def _query(given: _Given, credentials: auth.Credentials) -> str:
         if argument.location == "querystring":
             parts.append(_whole_query(argument, value))
         else:
-            pairs = styles.query_pairs(argument, content.parameter_value(argument, value))
+            pairs = styles.query_pairs(argument, parameter_values.written(argument, value))
             parts += [f"{name}={text}" for name, text in pairs if name not in taken]
     parts += [f"{name}={text}" for name, text in secrets]
     return "&".join(part for part in parts if part)
@@ -132,6 +132,5 @@ def _query(given: _Given, credentials: auth.Credentials) -> str:
 def _whole_query(argument: Argument, value: Any) -> str:
     """`in: querystring`: the value is the query itself, by its media type (OpenAPI 3.2)."""
     content_type = argument.content_type or forms.FORM
-    if content_type.startswith(forms.FORM) and isinstance(value, dict):
-        return forms.encode(value, {})
-    return styles.percent(content.encode_text(value, content_type))
+    text = parameter_values.text(argument, value, content_type)
+    return text if isinstance(value, dict) and media_types.is_form(content_type) else styles.percent(text)

@@ -159,3 +159,14 @@ def test_a_url_is_as_httpx_reads_it(base: str, template: str, value: str) -> Non
     assert (read, str(read), read.raw_path) == (made.url, str(made.url), made.url.raw_path)
     assert (made.url.netloc, made.url.userinfo, made.url.fragment) == (b"api.test:8443", b"u:p", "")
     assert made.headers["host"] == "api.test:8443"
+
+
+def test_what_a_template_asks_with_no_value_of_a_path_argument_is_left_to_the_query() -> None:
+    made = request(tool("/x?a=1&q={q}&p={a}", PATH, QUERY), a="v&w", q="z")
+    assert target(made) == "/x?a=1&p=v%26w&q=z"
+
+
+@pytest.mark.parametrize("host", [".example.com", "a..b", "a" * 64 + ".com"])
+def test_a_host_that_cannot_be_is_refused_before_anything_is_sent(host: str) -> None:
+    with pytest.raises(RequestError, match="--base-url"):
+        request(tool(path="/x"), at(f"https://{host}"))

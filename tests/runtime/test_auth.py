@@ -38,6 +38,7 @@ ALL["basic"] = "u:p"
         (BASIC, "key", {"headers": (("Authorization", "Basic a2V5Og=="),)}),
         (BASIC, "é:ü", {"headers": (("Authorization", "Basic w6k6w7w="),)}),
         (DIGEST, "T", {"headers": (("Authorization", "Digest T"),)}),
+        (scheme("proof", scheme="DPoP"), "T", {"headers": (("Authorization", "DPoP T"),)}),
         (OAUTH, "T", {"headers": (("Authorization", "Bearer T"),)}),
         (OIDC, "T", {"headers": (("Authorization", "Bearer T"),)}),
         (HEADER, "K", {"headers": (("X-API-Key", "K"),)}),

@@ -41,6 +41,15 @@ def written(made: Tool, **arguments: Any) -> tuple[str | None, bytes]:
         ("application/x-ndjson", {"n": 1}, None, '{"n":1}\n'),
         ("application/json-seq", [1, "a"], None, '\x1e1\n\x1e"a"\n'),
         ("application/geo+json-seq", [1], None, "\x1e1\n"),
+        ("text/event-stream", [{"event": "e", "id": 1, "data": "a\nb"}], None, "event: e\nid: 1\ndata: a\ndata: b\n\n"),
+        ("text/event-stream", {"n": None}, None, 'data: {"n":null}\n\n'),
+        (
+            "text/event-stream",
+            [{"comment": "hi"}, "a\x85b\r\nc", 5],
+            None,
+            ": hi\n\ndata: a\x85b\ndata: c\n\ndata: 5\n\n",
+        ),
+        ("text/event-stream", "data: x\n\n", None, "data: x\n\n"),
         ("text/plain", "héllo", None, "héllo"),
         ("text/plain", "", None, ""),
         ("text/plain", 5.0, None, "5"),
@@ -216,3 +225,23 @@ def test_a_property_that_is_xml_is_built_too(content_type: str) -> None:
     made = with_body(form(content_type, pet=Encoding(content_type="application/xml", xml=PET)))
     content = unquote_plus(written(made, body={"pet": {"id": 7}})[1].decode())
     assert '<pet id="7"></pet>' in content
+
+
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [
+        ({"a": 1}, "application/json"),
+        ([{"op": "add"}], "application/json-patch+json"),
+        ("hi", "text/plain"),
+        (5, "text/csv"),
+        (5.5, "application/json"),
+        (None, "application/json"),
+        (True, "application/json"),
+    ],
+)
+def test_a_body_is_sent_in_the_first_media_type_that_is_for_such_a_value(value: Any, sent: str) -> None:
+    kinds = {"application/json": "object", "application/json-patch+json": "array", "text/plain": "string"}
+    media = [MediaType(content_type=name, takes=(kind,)) for name, kind in (kinds | {"text/csv": "integer"}).items()]
+    made = tool("/x", BODY, CHOICE, method="POST", body=RequestBody(media_types=tuple(media)))
+    assert written(made, body=value)[0] == sent
+    assert written(made, body=value, content_type="text/plain")[0] == "text/plain"

@@ -1,5 +1,6 @@
 """`multipart`: parts, headers, boundaries, byte for byte; werkzeug, a server's parser, reads back what was written."""
 
+from email import message_from_bytes
 from io import BytesIO
 from typing import Any
 
@@ -162,3 +163,20 @@ def test_werkzeug_reads_back_what_was_written(fields: dict[str, Any]) -> None:
     assert {name: read.getlist(name) for name in read} == {
         name: value if isinstance(value, list) else [value] for name, value in fields.items()
     }
+
+
+def test_a_part_may_have_parts_of_its_own_or_be_a_form() -> None:
+    inner = {"a": Encoding(content_type="text/html"), "b": Encoding(content_type="image/png", binary=True)}
+    rules = {
+        "both": Encoding(content_type="multipart/mixed", encoding=inner),
+        "form": Encoding(
+            content_type="application/x-www-form-urlencoded", encoding={"t": Encoding(style="pipeDelimited")}
+        ),
+    }
+    found = {"both": {"a": "<p>", "b": "AAE="}, "form": {"t": ["x", "y"], "u": "v w"}}
+    content_type, body = multipart.encode(found, MediaType(content_type="multipart/form-data", encoding=rules))
+    read: Any = message_from_bytes(f"Content-Type: {content_type}\r\n\r\n".encode() + body).get_payload()
+    both, coded = read
+    assert [part.get_content_type() for part in both.get_payload()] == ["text/html", "image/png"]
+    assert [part.get_payload(decode=True) for part in both.get_payload()] == [b"<p>", b"\0\1"]
+    assert (coded.get_content_type(), coded.get_payload(decode=True)) == (rules["form"].content_type, b"t=x%7Cy&u=v+w")

@@ -39,7 +39,7 @@ def mock_api() -> Iterator[MockApi]:
                 self.close_connection = True
                 return
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            mock.requests.append((self.command, self.path, body))
+            mock.requests.append((self.command, self.requestline.split()[1], body))  # .path has no // before it
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", "2")

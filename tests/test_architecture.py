@@ -96,6 +96,7 @@ HEAVY = {
     "yaml",
     "rich",
     "uvicorn",
+    "uvloop",
     "limits",
     "watchfiles",
 }

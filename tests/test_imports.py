@@ -23,7 +23,7 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 OF_NO_START = {"jinja2", "limits", "openapi_core", "openapi_spec_validator", "prance", "pydantic_monty", "watchfiles"}
 OF_NO_START |= {"pydantic", "pygments", "rich"}
 OF_EXPLAINING = {"jsonschema", "referencing"}
-OF_LISTENING = {"starlette", "uvicorn", "uvloop"}
+OF_LISTENING = {"starlette", "uvicorn"}
 OF_YAML = {"yaml", "ruamel"}
 COMPILING = {
     "about",

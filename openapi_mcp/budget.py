@@ -1,31 +1,37 @@
 """What a tool costs a model that is told about it: an estimate, with one stated method, wherever tokens are shown."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from .economy import BYTES_PER_TOKEN
 from .runtime.catalog import json_size, size
 from .runtime.models import Tool
-from .runtime.types import ToolDescription
+from .runtime.types import Schema, ToolDescription
 
 __all__ = ["of_bytes", "size", "sizes", "tokens", "total"]
 
 
 def sizes(tools: Iterable[Tool]) -> Iterator[int]:
     """The size of each tool. What tools share is measured once: they may have gigabytes of definitions together."""
-    known: dict[int, int] = {}
+    known: dict[int, int] = {}  # of definitions, and of all of a tool's together
+
+    def known_size(part: Schema, measure: Callable[[Schema], int]) -> int:
+        if id(part) not in known:
+            known[id(part)] = measure(part)
+        return known[id(part)]
+
+    def together(definitions: Schema) -> int:
+        each = sum(len(name) + known_size(schema, json_size) for name, schema in definitions.items())
+        return each + len('"":,') * len(definitions) - 1
+
     for tool in tools:
         definitions = tool.input_schema.get("$defs")
         if not definitions:
             yield size(tool)
-            continue
-        for schema in definitions.values():
-            if id(schema) not in known:
-                known[id(schema)] = json_size(schema)
-        empty = replace(tool, input_schema={**tool.input_schema, "$defs": {}})
-        between = len('"":,') * len(definitions) - 1
-        yield size(empty) + between + sum(len(name) + known[id(each)] for name, each in definitions.items())
+        else:
+            empty = replace(tool, input_schema={**tool.input_schema, "$defs": {}})
+            yield size(empty) + known_size(definitions, together)
 
 
 def tokens(tool: ToolDescription) -> int:

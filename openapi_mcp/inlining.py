@@ -7,7 +7,7 @@ nested too deeply for validators. Specification: JSON Schema Core 2020-12 sectio
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -64,6 +64,10 @@ class Inlining:
     def __init__(self, definitions: Mapping[str, Schema]) -> None:
         self._definitions = definitions
         self._known: dict[str, _Known] = {}
+        self._users: dict[str, dict[str, int]] = {}  # of a definition: which refer to it, and how often
+        self._reached: dict[str, frozenset[str]] = {}
+        self._same: dict[frozenset[str], frozenset[str]] = {}  # one object for those that are equal
+        self._kept: dict[frozenset[str], dict[str, Schema]] = {}
         self._short: dict[str, bool] = {}
         self._fixed: set[str] = set()  # what clients look for where it stands
         self._decided: dict[tuple[Any, ...], tuple[frozenset[str], dict[str, Schema]]] = {}
@@ -115,6 +119,8 @@ class Inlining:
         reference = _REFERENCE + len(name)
         self._short[name] = not known.uses and _at_least(schema) <= reference and known.bytes() <= reference
         self._known[name] = known
+        for inner, use in known.uses.items():
+            self._users.setdefault(inner, {})[name] = use.times
 
     def _counted(self, held: Iterable[Held]) -> dict[str, _Use]:
         found: dict[str, _Use] = {}
@@ -144,39 +150,60 @@ class Inlining:
         Only what a tool itself refers to has places, and then what is referred to there, and so on. Each step makes the
         JSON shorter or leaves its length, and what was not worth it never becomes so.
         """
-        reached = self._reach(found)
-        times = Counter({name: use.times for name, use in found.items()})
-        for known in reached.values():
-            times.update({name: use.times for name, use in known.uses.items()})
+        reached = frozenset[str]().union(*map(self._reach, found))
+        more: Counter[str] = Counter({name: use.times for name, use in found.items()})
         places = {name: _Use(0, use.loose, use.depth) for name, use in found.items()}
         moved: set[str] = set()
         waiting = list(found)
         while waiting:
             name = waiting.pop()
-            if name in moved or not self._is_worth_it(name, times[name], places[name]):
+            if name in moved:
+                continue
+            times = places[name].loose
+            if more[name] + self._uses(name, reached, times) != times or not self._is_worth_it(name, places[name]):
                 continue
             moved.add(name)
-            for inner, use in reached[name].uses.items():
+            for inner, use in self._known[name].uses.items():
                 there = places.setdefault(inner, _Use())
-                there.loose += times[name] * use.loose
+                there.loose += times * use.loose
                 there.depth = max(there.depth, places[name].depth + use.depth)
-                times[inner] += (times[name] - 1) * use.times
+                more[inner] += (times - 1) * use.times
                 waiting.append(inner)
-        return frozenset(moved), {name: reached[name].schema for name in sorted(reached.keys() - moved)}
+        return frozenset(moved), self._staying(reached - moved)
 
-    def _reach(self, names: Iterable[str]) -> dict[str, _Known]:
-        reached = {name: self._known[name] for name in names}
-        waiting = list(reached.values())
-        while waiting:
-            for name in waiting.pop().uses:
-                if name not in reached:
-                    reached[name] = self._known[name]
-                    waiting.append(reached[name])
-        return reached
+    def _uses(self, name: str, reached: Set[str], enough: int) -> int:
+        """How often these definitions refer to one; beyond `enough` it is not counted."""
+        count = 0
+        for user, times in self._users.get(name, {}).items():
+            if user in reached:
+                count += times
+                if count > enough:
+                    break
+        return count
 
-    def _is_worth_it(self, name: str, times: int, place: _Use) -> bool:
-        known = self._known[name]
-        if place.loose != times or place.depth + known.height > HOISTED:
+    def _staying(self, names: frozenset[str]) -> dict[str, Schema]:
+        """These definitions: one object for all who keep the same, as they may be many."""
+        if names not in self._kept:
+            self._kept[names] = {name: self._known[name].schema for name in sorted(names)}
+        return self._kept[names]
+
+    def _reach(self, root: str) -> frozenset[str]:
+        """A definition and all that it leads to. Where that is known of one of these, it is not looked for again."""
+        if root not in self._reached:
+            found, waiting = {root}, [root]
+            while waiting:
+                for name in self._known[waiting.pop()].uses.keys() - found:
+                    if name in self._reached:
+                        found |= self._reached[name]
+                    else:
+                        found.add(name)
+                        waiting.append(name)
+            self._reached[root] = self._same.setdefault(frozenset(found), frozenset(found))
+        return self._reached[root]
+
+    def _is_worth_it(self, name: str, place: _Use) -> bool:
+        known, times = self._known[name], place.loose
+        if place.depth + known.height > HOISTED:
             return False
         saved = times * (_REFERENCE + len(name)) + len(name) + _ENTRY
         return times == 1 or (times - 1) * _at_least(known.schema) <= saved >= (times - 1) * known.bytes()

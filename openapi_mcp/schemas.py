@@ -6,7 +6,7 @@ document says, what is given out is valid 2020-12 and reaches nothing outside it
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -93,7 +93,7 @@ class Schemas:
 
     def _complete_all(self, names: Iterable[str]) -> None:
         """Convert all that these definitions reach, and open its loops. Raises BrokenReference."""
-        reached = self._reach(sorted(set(names) - self._complete.keys()))
+        reached = self._reach(sorted(set(names) - self._complete.keys()), self._complete)
         self._open_loops(reached)
         self._complete.update({name: self.definition(name) for name in sorted(reached)})
 
@@ -110,13 +110,13 @@ class Schemas:
             self._definitions[name] = self._conversion(*self._places[name])
         return self._definitions[name]
 
-    def _reach(self, names: Iterable[str]) -> list[str]:
-        """All names that these lead to, converted."""
+    def _reach(self, names: Iterable[str], known: Container[str] = ()) -> list[str]:
+        """All names that these lead to, converted; without those known and what only they lead to."""
         reached = dict.fromkeys(names)
         waiting = list(reached)
         while waiting:
             for reference in self._defined(waiting.pop()).references:
-                if reference.name not in reached:
+                if reference.name not in reached and reference.name not in known:
                     reached[reference.name] = None
                     waiting.append(reference.name)
         return list(reached)

@@ -150,8 +150,15 @@ EXPLANATIONS: Final = (
     ),
     Explanation(
         "the document's",
-        "its multipart body is one binary string, so that the part has no name",
-        r"NOT_SENT: A multipart/form-data body must be an object",
+        "its multipart body is one binary string, so that the part has no name: it is sent as `file`",
+        r"body: Request body must be string",
         ("jira",),
+        only_if=lambda refusal, _: 'name="file"' in _text(refusal),
+    ),
+    Explanation(
+        "the document's",
+        "several alternatives of a `oneOf` fit, as none excludes the others; its discriminator says which is meant",
+        r"must match exactly one schema in oneOf|context\.custom\.\d+ must have required property 'accountId'",
+        ("digitalocean", "jira"),
     ),
 )

@@ -22,6 +22,7 @@ LAYERS: dict[Path, list[str]] = {
     ],
     RUNTIME: [
         "__init__ types errors peers terminal checks hints docstrings outgoing promptly whole",
+        "kept",
         "jsontext xmltext media_types models protocol validation tls failures",
         "reader framing dialling proxies",
         "styles auth repairs explanations parts cutting conformance wire own_tools terms",

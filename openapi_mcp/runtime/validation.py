@@ -5,38 +5,15 @@ value passes, for the schema is the document's defect and not the value's. jsons
 is needed: values that `accepts` lets pass never need it.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from . import checks
+from .kept import Kept
 from .types import Schema
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
-
-# Enough for the tools of a large document (GitHub has 1,223), each with its two schemas.
-_MOST: Final = 4096
-
-
-_Made = TypeVar("_Made")
-
-
-class _Kept(Generic[_Made]):
-    """What is made of a schema, once. Schemas are dictionaries and cannot be hashed, so they are known by identity."""
-
-    def __init__(self, make: Callable[[Schema], _Made]) -> None:
-        self._make = make
-        self._made: dict[int, tuple[Schema, _Made]] = {}  # who holds a schema keeps its identity its own
-
-    def of(self, schema: Schema) -> _Made:
-        """What was made of it; the oldest is forgotten where there is too much."""
-        kept = self._made.get(id(schema))
-        if kept is None:
-            kept = self._made[id(schema)] = (schema, self._make(schema))
-            if len(self._made) > _MOST:
-                del self._made[next(iter(self._made))]
-        return kept[1]
 
 
 def _validator(schema: Schema) -> "Validator":
@@ -52,8 +29,8 @@ def compiled(schema: Schema) -> "Validator":
     return _VALIDATORS.of(schema)
 
 
-_VALIDATORS: "Final[_Kept[Validator]]" = _Kept(_validator)
-_CHECKS: "Final[_Kept[checks.Check | None]]" = _Kept(checks.compiled)
+_VALIDATORS: "Final[Kept[Validator]]" = Kept(_validator)
+_CHECKS: "Final[Kept[checks.Check | None]]" = Kept(checks.compiled)
 
 
 def accepts(schema: Schema, value: Any) -> bool:

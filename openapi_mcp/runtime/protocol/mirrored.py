@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from ..kept import Kept
 from ..types import Schema
 from . import headers
 from .headers import HEADER_MISMATCH, Headers
@@ -37,6 +38,9 @@ def header_arguments(input_schema: Schema) -> Mapping[tuple[str, ...], str]:
     return _unique([place for place in places if _fault(place) is None])
 
 
+_KNOWN: Final = Kept(header_arguments)
+
+
 def problem_of(schema: Schema) -> list[tuple[tuple[str | int, ...], str]]:
     """What is wrong with the annotations of an inputSchema: where each wrong one stands (a path in JSON), and why.
 
@@ -60,7 +64,7 @@ def problem_of(schema: Schema) -> list[tuple[tuple[str | int, ...], str]]:
 
 def refusal_of(input_schema: Schema, arguments: Mapping[str, Any], http: Headers) -> Refusal | None:
     """Why a call is refused whose headers do not say what its arguments say (-32020, HTTP status 400)."""
-    for path, suffix in header_arguments(input_schema).items():
+    for path, suffix in _KNOWN.of(input_schema).items():
         name = PREFIX + suffix.lower()
         if not _agree(_value_at(arguments, path), name, http):
             message = f"The header Mcp-Param-{suffix} must say what params.arguments.{'.'.join(path)} says."

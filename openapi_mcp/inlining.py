@@ -198,7 +198,8 @@ class Inlining:
                     else:
                         found.add(name)
                         waiting.append(name)
-            self._reached[root] = self._same.setdefault(frozenset(found), frozenset(found))
+            whole = frozenset(found)
+            self._reached[root] = self._same.setdefault(whole, whole)
         return self._reached[root]
 
     def _is_worth_it(self, name: str, place: _Use) -> bool:

@@ -71,7 +71,9 @@ def _json(content_type: str, data: bytes) -> Answer | None:
     if not declared and not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         return None
     try:
-        text = data.decode(json.detect_encoding(data) if 0 in data[:4] or data[:1] > b"\x7f" else "utf-8")
+        # Without a null or a byte order mark in front it is UTF-8, as nearly always.
+        doubtful = 0 in data[:4] or data[:1] > b"\x7f"
+        text = data.decode(json.detect_encoding(data) if doubtful else "utf-8")
     except UnicodeDecodeError:  # not one of the encodings that RFC 8259 allows
         text = decode(data, content_type)
     try:

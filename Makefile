@@ -1,57 +1,76 @@
-# Every target makes what it needs: Python >= 3.11, git and make are enough to begin with.
-PYTHON ?= python3
+# Each target first creates a virtual environment with all that it needs. Required: Python 3.11 or newer, git, make.
+# `make PYTHON=python3.13 test` uses an environment of its own, .venv-3.13; without PYTHON it is python3 and .venv.
+ifeq ($(origin PYTHON),undefined)
+PYTHON := python3
+VENV := .venv
+else
+VENV := .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+endif
+WORKERS ?= auto
 PYTEST_ARGS ?=
+CASES ?= 1000
 NAMES ?=
-BIN := .venv/bin
-READY := .venv/.ready
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest
+PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format corpus conformance prism retrieval fuzz clean
+.PHONY: help demo quick test check format fuzz corpus conformance golden prism retrieval clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "Usage: make TARGET. The first one prepares $(VENV), once; that takes about a minute."
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo "  make test PYTHON=python3.13           use another Python, with an environment of its own: .venv-3.13"
+	@echo "  make test PYTEST_ARGS='-k styles'     pass arguments to pytest: run only some tests"
+	@echo "  make test WORKERS=0                   run the tests in one process (default: one per CPU core)"
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-		|| { echo "$(PYTHON) is older than 3.11; say which Python to use: make PYTHON=python3.12 …" >&2; exit 1; }
-	@echo "Preparing .venv (once) …"
-	@$(PYTHON) -m venv .venv
+		|| { echo "Python 3.11 or newer is required, and '$(PYTHON)' is none: name another, e.g. make test PYTHON=python3.12" >&2; exit 1; }
+	@echo "Preparing $(VENV) (once, about a minute) …"
+	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	@touch $(READY)
 
-demo: $(READY) ## Start the sample API and the bridge, call it as an MCP client, end (KEEP=1: leave them running)
+demo: $(READY) ## Run the sample API, the bridge and an MCP client (KEEP=1: leave API and bridge running)
 	@$(BIN)/python -m examples.demo $(if $(KEEP),--keep)
 
-test: $(READY) ## Run the tests (PYTEST_ARGS='-k styles' for some of them)
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+quick: $(READY) ## Run the tests that need no process, no network and no corpus: under a minute
+	@$(PYTEST) $(PARALLEL) -m "not (process or corpus or slow or long)" $(PYTEST_ARGS)
 
-corpus: $(READY) ## Run only the tests over the corpus of real documents, where it is present
-	@$(BIN)/python -m pytest -m corpus $(PYTEST_ARGS)
+test: $(READY) ## Run all tests: some minutes
+	@$(PYTEST) $(PARALLEL) $(PYTEST_ARGS)
 
-conformance: $(READY) ## Run the official MCP conformance suite against the bridge, with one worker and with two
-	@$(BIN)/python -m tests.conformance
-
-golden: $(READY) ## Write the packages in tests/golden anew, to be reviewed like code
-	@$(BIN)/python -m tests.generating
-
-prism: $(READY) ## Put requests for real documents before a referee, Stoplight Prism (NAMES='stripe box' for some)
-	@$(BIN)/python -m benchmarks.prism $(NAMES)
-
-retrieval: $(READY) ## Measure how well and how fast search mode finds tools
-	@$(BIN)/python -m benchmarks.retrieval
-
-fuzz: $(READY) ## Put bad peers before the server for long (CASES=10000)
-	@FUZZ=$(or $(CASES),10000) $(BIN)/python -m pytest tests/test_fuzz_stdio.py tests/test_fuzz_http.py --timeout 0 --durations 4
-
-check: $(READY) ## Lint, check the format, check the types
+check: $(READY) ## Run ruff, check the format, run mypy --strict
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 
-format: $(READY) ## Put the code into the project's format
+format: $(READY) ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-clean: ## Remove everything that these targets made
-	@rm -rf .venv dist build node_modules tests/clients/node_modules tests/conformance/node_modules benchmarks/prism/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
+fuzz: $(READY) ## Draw new cases for property tests and hostile clients (CASES=10000 of each; default 1000)
+	@FUZZ=$(CASES) $(PYTEST) $(PARALLEL) -m hypothesis --timeout 0 $(PYTEST_ARGS)
+
+corpus: $(READY) ## Run the tests over all documents of the corpus, if ../shared/corpus exists
+	@$(PYTEST) $(PARALLEL) -m corpus $(PYTEST_ARGS)
+
+conformance: $(READY) ## Run the official MCP conformance suite against the bridge, with one worker and with two
+	@$(BIN)/python -m tests.conformance
+
+golden: $(READY) ## Rewrite the generated packages in tests/golden; review the difference as code
+	@$(BIN)/python -m tests.generating
+
+prism: $(READY) ## Check the requests of real documents with Stoplight Prism (NAMES='stripe box': only these)
+	@$(BIN)/python -m benchmarks.prism $(NAMES)
+
+retrieval: $(READY) ## Measure quality and speed of search mode
+	@$(BIN)/python -m benchmarks.retrieval
+
+clean: ## Remove everything that these targets created
+	@rm -rf .venv .venv-* dist build node_modules tests/clients/node_modules tests/conformance/node_modules benchmarks/prism/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,14 +1,14 @@
-"""From the start of a process to its first complete tools/list on stdio: time, bytes of the list, peak memory.
+"""Measure cold starts: process start to first complete tools/list on stdio, bytes of the list, peak memory.
 
     python -m benchmarks.cold_start                                all documents of `DOCUMENTS`
     python -m benchmarks.cold_start petstore github                some
     python -m benchmarks.cold_start --fastmcp VENV/bin/python      beside FastMCP, with ratios of the same run
 
-Each figure is the median of five, and what is compared takes turns: what else the machine does meets all alike. The
+Each figure is the median of five. Compared servers alternate, so that other load on the machine affects all alike. The
 list is complete when the last byte of its last page has arrived. `cached` is every start after the first. All tools are
-listed (`--mode all`); but the last document, `large`, which is as large as Microsoft Graph's (`synthetic.py` makes it),
-is also served as anybody would (`as it is`), which is in search mode, and searched. The exit code is 2 where a document
-is not there, and 1 where the large one misses its aims.
+listed (`--mode all`). The last document, `large`, has the size of Microsoft Graph's (see `synthetic.py`); it is also
+served with default options (row `as it is`: search mode) and searched. Exit code: 2 if a document is missing, 1 if the
+large one misses its limits.
 """
 
 import argparse
@@ -74,9 +74,10 @@ FastMCP.from_openapi(openapi_spec=document, client=client).run(transport="stdio"
 
 @dataclass(frozen=True)
 class Start:
-    """One start: seconds to the first list, of a processor till then, for the second list, and of the slowest search.
+    """The figures of one start.
 
-    And how many tools the list has, its bytes, and those of the memory that the process had at most.
+    Seconds to the first list, CPU seconds until then, seconds of the second list and of the slowest search; the number
+    of tools, bytes of the list, bytes of peak memory.
     """
 
     seconds: float
@@ -89,7 +90,7 @@ class Start:
 
 
 def main() -> int:
-    """Measure what is asked for and print it as a table."""
+    """Measure the requested documents and print a table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cold_start", description="Cold starts on stdio.")
     parser.add_argument("names", nargs="*", default=list(NAMES), metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--fastmcp", metavar="PYTHON", help="a Python that has FastMCP 4")
@@ -114,7 +115,7 @@ def main() -> int:
 
 @contextmanager
 def document(name: str) -> Iterator[Path]:
-    """The file of a document; the large one is made for as long as it is needed."""
+    """Yield the file of a document; the large one is temporary."""
     if name != LARGE:
         yield DOCUMENTS[name]
         return
@@ -125,7 +126,7 @@ def document(name: str) -> Iterator[Path]:
 
 
 def measure(document: Path, runs: int, fastmcp: str | None, *, as_it_is: bool = False) -> Mapping[str, Start | None]:
-    """The medians of each server; None for one that cannot serve the document."""
+    """Return the medians of each server; None for a server that cannot serve the document."""
     with tempfile.TemporaryDirectory() as cache:
         plain = [sys.executable, "-m", "openapi_mcp", "serve", str(document), "--transport", "stdio"]
         ours = [*plain, "--mode", "all"]
@@ -140,12 +141,12 @@ def measure(document: Path, runs: int, fastmcp: str | None, *, as_it_is: bool = 
         if fastmcp:
             theirs = [fastmcp, "-c", FASTMCP, str(document)]
             starts["FastMCP"] = lambda: started(theirs, {**environment, "PYTHONPATH": ""})
-        return {name: median(found) for name, found in in_turns(starts, runs).items()}
+        return {name: median(rounds) for name, rounds in in_turns(starts, runs).items()}
 
 
 def in_turns(starts: Mapping[str, Callable[[], Start]], runs: int) -> Mapping[str, Sequence[Start]]:
-    """Each so many times, one after the other; a first round, which fills caches, is not counted."""
-    found: dict[str, list[Start]] = {name: [] for name in starts}
+    """Start each server in turn, in every round; the first round fills caches and is not counted."""
+    results: dict[str, list[Start]] = {name: [] for name in starts}
     for number in range(runs + 1):
         for name, start in starts.items():
             try:
@@ -154,12 +155,12 @@ def in_turns(starts: Mapping[str, Callable[[], Start]], runs: int) -> Mapping[st
                 print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
                 continue
             if number:
-                found[name].append(measured)
-    return found
+                results[name].append(measured)
+    return results
 
 
 def misses(measured: Mapping[str, Start | None]) -> Iterator[str]:
-    """What takes longer or more than it should. Of a list of all its tools the client alone reads a second."""
+    """Return the figures above their limits. Reading a list of all tools takes the client alone about a second."""
     for server, start in measured.items():
         most = CACHED_SECONDS if server == f"{AS_IT_IS}, cached" else UNCACHED_SECONDS
         if start is None or start.seconds > most or start.memory > MOST_MEMORY or start.search > SEARCH_SECONDS:
@@ -167,7 +168,7 @@ def misses(measured: Mapping[str, Start | None]) -> Iterator[str]:
 
 
 def started(command: Sequence[str], environment: Mapping[str, str], requests: Sequence[str] = ()) -> Start:
-    """Start a server, list its tools twice, search for some, end it. Raises EOFError where it does not answer."""
+    """Start a server, list its tools twice, search, and end it. Raises EOFError if it does not answer."""
     begin = time.perf_counter()
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -188,16 +189,16 @@ def started(command: Sequence[str], environment: Mapping[str, str], requests: Se
 
 
 class Client:
-    """The other end of a server's pipes. `heard` is when the last answer had arrived whole."""
+    """A client on a server's pipes. `heard` is the time at which the last answer was complete."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         if process.stdin is None or process.stdout is None:
-            raise EOFError("there are no pipes")
+            raise EOFError("the process has no pipes")
         self.heard = 0.0
         self._stdin, self._stdout = process.stdin, process.stdout
 
     def list(self) -> tuple[int, int]:
-        """All pages of the list: how many tools, how many bytes."""
+        """Read all pages of the list; return the number of tools and of bytes."""
         tools = size = 0
         cursor: str | None = None
         while True:
@@ -208,13 +209,13 @@ class Client:
                 return tools, size
 
     def search(self, request: str) -> float:
-        """Seconds that the answer takes to a request for tools."""
+        """Search for tools; return the seconds until the answer."""
         begin = time.perf_counter()
         self.ask("tools/call", {"name": "search_tools", "arguments": {"query": request}})
         return self.heard - begin
 
     def ask(self, method: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
-        """The result of a request, and the bytes of the answer. Raises EOFError."""
+        """Return the result of a request and the bytes of the answer. Raises EOFError."""
         self.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
         while line := self._stdout.readline():
             self.heard = time.perf_counter()
@@ -229,36 +230,36 @@ class Client:
         self._stdin.flush()
 
     def end(self) -> None:
-        """Say that nothing more will come."""
+        """Close the server's stdin."""
         self._stdin.close()
 
 
 def peak(process: int) -> int:
-    """The most memory that a process had so far. What `wait4` says would count that of this program too (Linux)."""
+    """Return the peak memory of a process so far (Linux). `wait4` would count this program's memory too."""
     status = Path(f"/proc/{process}/status")
     lines = status.read_text().splitlines() if status.exists() else []
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def processor_time(process: int) -> float:
-    """Seconds that a process has kept a processor busy (Linux): what else the machine does does not count."""
+    """Return the CPU seconds of a process (Linux), which other load on the machine does not change."""
     status = Path(f"/proc/{process}/stat")
     fields = status.read_text().rpartition(") ")[2].split() if status.exists() else ["0"] * 13
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def median(starts: Iterable[Start]) -> Start | None:
-    """The median of each figure."""
-    found = list(starts)
-    if not found:
+    """Return the median of each figure."""
+    measured = list(starts)
+    if not measured:
         return None
-    middle = {name: statistics.median(getattr(start, name) for start in found) for name in Start.__annotations__}
+    middle = {name: statistics.median(getattr(start, name) for start in measured) for name in Start.__annotations__}
     whole = {name: int(middle[name]) for name in ("tools", "size", "memory")}
     return Start(**{**middle, **whole})
 
 
 def row(name: str, server: str, start: Start | None, theirs: Start | None) -> str:
-    """A row of the table, with the ratios to FastMCP where that was measured."""
+    """Return a row of the table, with ratios to FastMCP if it was measured."""
     if start is None:
         return f"| {name} | {server} | | | cannot | | | | |"
     ratio = ""

@@ -1,6 +1,6 @@
-"""Drives every tool of a document against the referee, through the whole runtime, and counts what came of it.
+"""Call every tool of a document against the referee, through the whole runtime, and count the results.
 
-Nothing is skipped in silence: each tool is two calls, and each call is accepted, refused or not driven, with a reason.
+Each tool is two calls; each call is accepted, refused, or not driven, with a reason.
 """
 
 import asyncio
@@ -12,24 +12,24 @@ import httpx
 
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
-from openapi_mcp.runtime.catalog import Catalog
-from openapi_mcp.runtime.models import SecurityScheme, Tool
+from openapi_mcp.generator.samples import NoSample, sample
 from openapi_mcp.runtime.protocol import ServerDescription
-from openapi_mcp.runtime.server import Server
+from openapi_mcp.runtime.server.catalog import Catalog
+from openapi_mcp.runtime.server.server import Server
+from openapi_mcp.runtime.tool import SecurityScheme, Tool
 from openapi_mcp.runtime.types import JsonObject
-from openapi_mcp.runtime.upstream import Upstream
-from openapi_mcp.samples import NoSample, sample
+from openapi_mcp.runtime.upstream.client import Upstream
 
 from .referee import NoReferee, Reason, reasons, referee
 from .request_side import request_side
 
 DOCUMENT_SECONDS: Final = 300
-"""After which the rest of a document's calls is not driven. GitHub's 2,446 calls take about a minute."""
+"""Time limit for the calls of one document. GitHub's 2,446 calls take about a minute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One call that was not accepted, and all that was said against it. `request` is None where none was sent."""
+    """A call that was not accepted, with all reasons. `request` is None if none was sent."""
 
     tool: str
     arguments: JsonObject
@@ -39,9 +39,9 @@ class Refusal:
 
 @dataclass(slots=True)
 class Tally:
-    """What came of one document. `emptied` counts calls sent again without what they needed: the referee must object.
+    """The results of one document. `emptied` counts requests repeated without required parts: Prism should refuse them.
 
-    `overlooked` are the tools where it did not.
+    `overlooked` names the tools for which it did not.
     """
 
     name: str
@@ -55,12 +55,12 @@ class Tally:
 
     @property
     def driven(self) -> int:
-        """How many calls there were."""
+        """Return the number of calls."""
         return self.accepted + len(self.refusals)
 
 
 def drive(name: str, source: str) -> Tally:
-    """Put a document before the referee and drive its tools. Raises DocumentError."""
+    """Start the referee with a document and call all its tools. Raises DocumentError."""
     started = time.monotonic()
     bridge = Bridge.open(Config(source=source))
     tally = Tally(name, tools=len(bridge.tools))
@@ -74,14 +74,14 @@ def drive(name: str, source: str) -> Tally:
 
 
 class _Recorder(httpx.AsyncHTTPTransport):
-    """The real transport, which remembers the last exchange."""
+    """A transport that keeps the last exchange."""
 
     def __init__(self) -> None:
         super().__init__()
         self.last: httpx.Response | None = None
 
-    def taken(self) -> httpx.Response | None:
-        """The last answer, with its request."""
+    def last_response(self) -> httpx.Response | None:
+        """Return the last response, with its request."""
         return self.last
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -93,7 +93,7 @@ class _Recorder(httpx.AsyncHTTPTransport):
 
 
 class _Driver:
-    """The runtime in front of the referee, with a credential for every security scheme."""
+    """A server in front of the referee, with a credential for every security scheme."""
 
     def __init__(self, bridge: Bridge, url: str, tally: Tally) -> None:
         schemes = bridge.security_schemes()
@@ -130,20 +130,22 @@ class _Driver:
             return
         self._recorder.last = None
         result = await self._server.call(tool.name, arguments)
-        answer = self._recorder.taken()
+        answer = self._recorder.last_response()
         if answer is None:
-            said: tuple[Reason, ...] = (Reason("NOT_SENT", (), str(result.content[0].get("text"))),)
+            refusal_reasons: tuple[Reason, ...] = (Reason("NOT_SENT", (), str(result.content[0].get("text"))),)
         else:
-            said = reasons(answer)
-        if said:
-            self._tally.refusals.append(Refusal(tool.name, arguments, answer.request if answer else None, said))
+            refusal_reasons = reasons(answer)
+        if refusal_reasons:
+            self._tally.refusals.append(
+                Refusal(tool.name, arguments, answer.request if answer else None, refusal_reasons)
+            )
             return
         self._tally.accepted += 1
         if answer is not None and not full:
             await self._emptied(tool, answer.request)
 
     async def _emptied(self, tool: Tool, request: httpx.Request) -> None:
-        """Send an accepted request again without the query and body that it needs; who accepts that does not look."""
+        """Repeat an accepted request without its required query and body, which the referee should refuse."""
         needed = any(item.required and item.location in {"query", "body"} for item in tool.arguments)
         if not needed or _has_query_secret(tool):
             return
@@ -156,7 +158,7 @@ class _Driver:
 
 
 def _has_query_secret(tool: Tool) -> bool:
-    """Whether an empty query would be refused for want of a credential, which proves nothing."""
+    """Return whether the query carries a credential: then refusing an empty query proves nothing."""
     return any(scheme.location == "query" for alternative in tool.security for scheme in alternative)
 
 

@@ -1,7 +1,7 @@
-"""Why the referee refuses what it refuses, where the cause is not ours: its own faults, and those of documents.
+"""Explanations of refusals whose cause is a fault of Prism or of the document.
 
-An explanation is as narrow as it can be said, and was found by reading the document, the specification and Prism's
-source (version in prism/package.json); whatever no explanation covers counts as ours.
+Each is as narrow as possible and was found by reading the document, the specification and Prism's source (version in
+prism/package.json). A refusal without an explanation counts as a defect of this project.
 """
 
 import re
@@ -18,7 +18,7 @@ Whose = Literal["Prism's", "the document's"]
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Whose fault a reason is, and which one; `documents` empty means any."""
+    """The cause of a kind of refusal and who is at fault; empty `documents` means any document."""
 
     whose: Whose
     why: str
@@ -27,22 +27,22 @@ class Explanation:
     only_if: Callable[[Refusal, Reason], bool] = lambda _, __: True
 
     def covers(self, document: str, refusal: Refusal, reason: Reason) -> bool:
-        """Whether this is why."""
+        """Return whether this explains a reason."""
         named = not self.documents or document in self.documents
         return named and re.search(self.message, str(reason)) is not None and self.only_if(refusal, reason)
 
 
 def explain(document: str, refusal: Refusal) -> tuple[Explanation, ...]:
-    """The explanations of all that was said against a call; none at all if anything of it has no explanation."""
-    found = [
+    """Return the explanations of a refusal; empty unless every reason has one."""
+    explanations = [
         next((item for item in EXPLANATIONS if item.covers(document, refusal, reason)), None)
         for reason in refusal.reasons
     ]
-    return tuple(dict.fromkeys(item for item in found if item)) if all(found) else ()
+    return tuple(dict.fromkeys(item for item in explanations if item)) if all(explanations) else ()
 
 
 def _text(refusal: Refusal) -> str:
-    """Query and body as text, decoded as forms are."""
+    """Return query and body as text, decoded as forms."""
     if refusal.request is None:
         return ""
     query = unquote_plus(refusal.request.url.query.decode("ascii"))

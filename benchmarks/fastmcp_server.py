@@ -1,4 +1,4 @@
-"""FastMCP over the same document and the same API, in its own environment.
+"""Serve the same document and API with FastMCP, in an environment of its own.
 
 PYTHON fastmcp_server.py PORT|stdio API DOCUMENT
 """

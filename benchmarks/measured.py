@@ -1,9 +1,9 @@
-"""The servers that `throughput` measures, each a process of its own.
+"""Run one of the servers that `throughput` measures, in a process of its own.
 
     python -m benchmarks.measured ROLE PORT API [DOCUMENT]
 
 `backend` is the REST API behind all of them. `httpx`, `aiohttp` and `bare` are routes that make one request and pass
-its JSON on: what there is to reach. `bridge-…` is this project over one transport or another.
+its JSON on: the upper bound. `bridge-…` is this project over one transport or another.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length:
 
 
 class Backend(asyncio.Protocol):
-    """Answers every request with the same pet, as fast as Python can: it shall not be what is measured."""
+    """An API that answers every request with the same pet, fast enough not to be the bottleneck."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A connection."""
+        """Keep the transport."""
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Requests without a body, which nobody sends in pieces here."""
+        """Answer each request; they have no body and arrive in one piece."""
         self._transport.write(_ANSWER * data.count(b"\r\n\r\n"))
 
 
@@ -46,7 +46,7 @@ async def backend(port: int) -> None:
 
 
 def route(get: Callable[[str], Any]) -> Starlette:
-    """The least that a bridge does: read a message, ask the API, answer with its JSON."""
+    """Serve the least that a bridge does: read a message, call the API, answer with its JSON."""
 
     async def call(request: Request) -> JSONResponse:
         message = await request.json()
@@ -57,7 +57,7 @@ def route(get: Callable[[str], Any]) -> Starlette:
 
 
 def over_httpx(api: str, transport: httpx.AsyncBaseTransport | None = None) -> Starlette:
-    """With an ordinary client of httpx, over any transport."""
+    """Call the API with `httpx.AsyncClient` over the given transport."""
     client = httpx.AsyncClient(transport=transport, base_url=api)
 
     async def get(path: str) -> Any:
@@ -67,7 +67,7 @@ def over_httpx(api: str, transport: httpx.AsyncBaseTransport | None = None) -> S
 
 
 def over_aiohttp(api: str) -> Starlette:
-    """With aiohttp, the fastest client that many use."""
+    """Call the API with aiohttp, the fastest widely used client."""
     aiohttp: Any = import_module("aiohttp")  # perhaps it is not installed
     sessions: list[Any] = []
 
@@ -81,8 +81,8 @@ def over_aiohttp(api: str) -> Starlette:
 
 
 def over_transport(api: str) -> Starlette:
-    """With this project's transport, and no client."""
-    from openapi_mcp.runtime.transport import Transport  # noqa: PLC0415
+    """Call the API with this project's transport and no client."""
+    from openapi_mcp.runtime.upstream.transport import Transport  # noqa: PLC0415
 
     transport = Transport()
 
@@ -95,29 +95,30 @@ def over_transport(api: str) -> Starlette:
 
 
 def bridge(api: str, document: str, transport: httpx.AsyncBaseTransport | None) -> Starlette:
-    """This project, as `serve --mode all` runs it."""
+    """Serve with this project, as `serve --mode all` does."""
     from openapi_mcp.bridge import Bridge  # noqa: PLC0415
     from openapi_mcp.config import Config  # noqa: PLC0415
-    from openapi_mcp.mode import Mode  # noqa: PLC0415
+    from openapi_mcp.modes import Mode  # noqa: PLC0415
+    from openapi_mcp.runtime.http.app import create_app  # noqa: PLC0415
     from openapi_mcp.runtime.protocol import ServerDescription  # noqa: PLC0415
-    from openapi_mcp.runtime.requests import RequestOptions  # noqa: PLC0415
-    from openapi_mcp.runtime.server import Server  # noqa: PLC0415
-    from openapi_mcp.runtime.streamable_http import create_app  # noqa: PLC0415
-    from openapi_mcp.runtime.upstream import Upstream  # noqa: PLC0415
+    from openapi_mcp.runtime.request.build import RequestOptions  # noqa: PLC0415
+    from openapi_mcp.runtime.server.server import Server  # noqa: PLC0415
+    from openapi_mcp.runtime.upstream.client import Upstream  # noqa: PLC0415
 
-    made = Bridge.open(Config(source=document, mode=Mode.ALL))
-    description = ServerDescription(implementation=made.implementation)
+    bridge = Bridge.open(Config(source=document, mode=Mode.ALL))
+    description = ServerDescription(implementation=bridge.implementation)
     upstream = Upstream(transport=transport)
-    return create_app(Server(made.catalog, description, upstream, options=RequestOptions(base_url=api)))
+    return create_app(Server(bridge.catalog, description, upstream, options=RequestOptions(base_url=api)))
 
 
 def _aiohttp_transport() -> httpx.AsyncBaseTransport:
-    made: httpx.AsyncBaseTransport = import_module("httpx_aiohttp").AiohttpTransport()  # perhaps it is not installed
-    return made
+    # It may not be installed.
+    transport: httpx.AsyncBaseTransport = import_module("httpx_aiohttp").AiohttpTransport()
+    return transport
 
 
 def main() -> None:
-    """Run as a program."""
+    """Run the command line."""
     role, port, api, document = [*sys.argv[1:], "", ""][:4]
     if role == "backend":
         uvloop.run(backend(int(port)))

@@ -1,12 +1,12 @@
-"""Every tool of real documents against a referee that is not ours: Stoplight Prism validates each request that arrives.
+"""Call every tool of real documents against Stoplight Prism, which validates each request against the document.
 
     python -m benchmarks.prism                 all documents of `DOCUMENTS`
     python -m benchmarks.prism stripe box      some
     python -m benchmarks.prism -v stripe       with every refusal
 
 Each tool is called twice through the whole runtime, with its required arguments only and with all of them; the values
-are made from its own inputSchema. The exit code is 1 where fewer than 99 % of the calls are accepted, or where a
-refusal has no explanation (`explanations.py`), and 2 where the corpus is not there.
+are made from its inputSchema. Exit code: 1 if fewer than 99 % of the calls are accepted or a refusal has no explanation
+(`explanations.py`), 2 if the corpus is missing.
 """
 
 import argparse
@@ -38,7 +38,7 @@ SHOWN: Final = 300
 
 
 def main() -> int:
-    """Drive the documents that are asked for and print what came of it."""
+    """Call the tools of the requested documents and print the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.prism", description="Requests before a referee.")
     parser.add_argument("names", nargs="*", metavar="NAME", default=DOCUMENTS, help="documents of the corpus")
     parser.add_argument("-v", "--verbose", action="store_true", help="print every refusal, not one of each kind")
@@ -87,17 +87,18 @@ def _show_refusal(refusal: Refusal) -> None:
 
 
 def _grouped(tally: Tally) -> Iterator[tuple[str, list[Refusal]]]:
-    """Refusals by their explanation, else by the general form of the first reason; the most frequent first."""
+    """Group refusals by explanation, else by the general form of the first reason; the most frequent first."""
     groups: dict[str, list[Refusal]] = {}
     for refusal in tally.refusals:
-        found = explain(tally.name, refusal)
-        said = [f"{item.whose}: {item.why}" for item in found] or [f"UNEXPLAINED: {_general(str(refusal.reasons[0]))}"]
-        groups.setdefault("; ".join(said), []).append(refusal)
+        explanations = explain(tally.name, refusal)
+        causes = [f"{item.whose}: {item.why}" for item in explanations]
+        causes = causes or [f"UNEXPLAINED: {_general(str(refusal.reasons[0]))}"]
+        groups.setdefault("; ".join(causes), []).append(refusal)
     yield from sorted(groups.items(), key=lambda item: -len(item[1]))
 
 
 def _general(reason: str) -> str:
-    """A reason without the numbers in it."""
+    """Return a reason with its numbers replaced."""
     return re.sub(r"\b\d+\b", "N", reason)
 
 

@@ -1,8 +1,8 @@
-"""Stoplight Prism as a referee: it reads a document and judges every request that arrives against it.
+"""Run Stoplight Prism as a referee: it reads a document and validates every request against it.
 
-It listens on 127.0.0.1, on a free port, for as long as a block lasts, and is ended by its own process id. Prism checks
-a request before it looks for an answer; the document it is given promises empty answers only (`request_side`), so that
-an error status is always its verdict on the request.
+It listens on a free port of 127.0.0.1 within a `with` block and is ended by its own process id. Prism checks a request
+before it selects an answer. Its document has empty answers only (`request_side`), so an error status is a verdict on
+the request.
 """
 
 import json
@@ -34,12 +34,12 @@ START_SECONDS: Final = 120
 
 
 class NoReferee(RuntimeError):
-    """Prism did not start; the text is what it said."""
+    """Raised if Prism does not start, with its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One thing that Prism has against a request: what kind of error, where (`body`, `query`, …, then names), why."""
+    """A violation that Prism reports: kind of error, location (`body`, `query`, …, then names), message."""
 
     kind: str
     location: tuple[str, ...]
@@ -51,7 +51,7 @@ class Reason:
 
 @contextmanager
 def referee(document: JsonObject) -> Iterator[str]:
-    """Let Prism read a document and yield its base URL. Raises NoReferee."""
+    """Start Prism with a document and yield its base URL. Raises NoReferee."""
     with tempfile.TemporaryDirectory() as folder:
         path, log, port = Path(folder) / "document.json", Path(folder) / "log", _free_port()
         path.write_text(json.dumps(document))
@@ -79,8 +79,8 @@ def _wait(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.05)
-    said = log.read_text(errors="replace").strip()[-1000:]
-    raise NoReferee(said or f"it does not listen after {START_SECONDS} seconds")
+    output = log.read_text(errors="replace").strip()[-1000:]
+    raise NoReferee(output or f"it does not listen after {START_SECONDS} seconds")
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -102,7 +102,7 @@ def install() -> None:
 
 
 def reasons(response: httpx.Response) -> tuple[Reason, ...]:
-    """What an answer of Prism's says against the request; nothing where it accepts it."""
+    """Return the violations in an answer of Prism; empty if it accepts the request."""
     if response.status_code < 400:
         return ()
     try:
@@ -110,8 +110,8 @@ def reasons(response: httpx.Response) -> tuple[Reason, ...]:
     except ValueError:
         return (Reason(str(response.status_code), (), response.text[:200]),)
     kind = str(problem.get("type", response.status_code)).rpartition("#")[2]
-    said = tuple(_reason(kind, violation) for violation in problem.get("validation", ()))
-    return said or (Reason(kind, (), str(problem.get("detail", ""))),)
+    violations = tuple(_reason(kind, violation) for violation in problem.get("validation", ()))
+    return violations or (Reason(kind, (), str(problem.get("detail", ""))),)
 
 
 def _reason(kind: str, violation: dict[str, Any]) -> Reason:

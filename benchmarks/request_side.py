@@ -1,44 +1,44 @@
-"""What a document says about requests, as one JSON value: the document that a referee of requests is given.
+"""Reduce a document to the part about requests, as one JSON value for a referee of requests.
 
-Of each operation the answers and callbacks go, so that the referee can say nothing about them and calls nobody; of the
-shared parts stays what requests reach. Nothing about requests is changed: of Swagger 2.0 it is the original.
+Responses and callbacks are removed, so that the referee judges requests only and calls nobody; shared parts that no
+request reaches are removed too. Everything about requests is unchanged, Swagger 2.0 included.
 """
 
 import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from openapi_mcp.document import FILES, Document, step
-from openapi_mcp.grammar import METHODS
+from openapi_mcp.document.model import FILES, Document, step
+from openapi_mcp.document.objects import METHODS
 from openapi_mcp.runtime.types import JsonObject
 
 _SHARED: Final = {"components": 3, "definitions": 2, "parameters": 2, "responses": 2, FILES: 2}
-"""Parts of the root that are given only as far as requests reach them, and at which depth they fall into pieces."""
+"""Shared parts of the root, with the depth at which their entries stand."""
 
 _ANSWER: Final = {"200": {"description": "OK"}}
-"""`responses` is required; without content, whatever the referee makes of a right request is empty."""
+"""`responses` is required; without content the referee's answer to a valid request is empty."""
 
 
 def request_side(document: Document) -> JsonObject:
-    """A document for a referee; it shares nothing with the one it is made of."""
+    """Return a document for a referee, as a deep copy."""
     root: JsonObject = json.loads(json.dumps(document.source or document.root))
     for operation in _operations(root):
         operation["responses"] = _ANSWER
         operation.pop("callbacks", None)
-    kept = {key: value for key, value in root.items() if key not in _SHARED and key != "webhooks"}
+    reduced = {key: value for key, value in root.items() if key not in _SHARED and key != "webhooks"}
     if "securitySchemes" in root.get("components", {}):
-        kept["components"] = {"securitySchemes": root["components"]["securitySchemes"]}
+        reduced["components"] = {"securitySchemes": root["components"]["securitySchemes"]}
     if FILES in root:
-        kept[FILES] = [{} for _ in root[FILES]]
-    waiting: list[Any] = [value for key, value in kept.items() if key != FILES]
+        reduced[FILES] = [{} for _ in root[FILES]]
+    waiting: list[Any] = [value for key, value in reduced.items() if key != FILES]
     reached: set[tuple[str, ...]] = set()
     while waiting:
         for tokens in _references(waiting.pop(), root):
             piece = tokens[: _SHARED.get(tokens[0], 0)]
             if piece and piece not in reached:
                 reached.add(piece)
-                waiting.append(_copy(root, kept, piece))
-    return kept
+                waiting.append(_copy(root, reduced, piece))
+    return reduced
 
 
 def _operations(root: JsonObject) -> Iterator[JsonObject]:
@@ -49,7 +49,7 @@ def _operations(root: JsonObject) -> Iterator[JsonObject]:
 
 
 def _followed(root: JsonObject, node: Any) -> Any:
-    """What a node is, or refers to; None where that leads nowhere."""
+    """Return a node or the target of its reference; None if that is broken."""
     while isinstance(node, dict) and isinstance(node.get("$ref"), str):
         try:
             node = _at(root, _tokens(node["$ref"]))
@@ -72,7 +72,7 @@ def _at(root: JsonObject, tokens: list[str]) -> Any:
 
 
 def _references(node: Any, root: JsonObject) -> Iterator[tuple[str, ...]]:
-    """The references below a node. One that leads nowhere is taken out: the referee would not start."""
+    """Yield the references below a node; remove broken ones, with which the referee would not start."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -90,10 +90,10 @@ def _references(node: Any, root: JsonObject) -> Iterator[tuple[str, ...]]:
             waiting += node
 
 
-def _copy(root: JsonObject, kept: Any, piece: tuple[str, ...]) -> Any:
-    """Put one piece of the root where it was, and return it."""
+def _copy(root: JsonObject, document: Any, piece: tuple[str, ...]) -> Any:
+    """Copy one part of the root to its place, and return it."""
     source: Any = root
-    target: Any = kept
+    target: Any = document
     for token in piece[:-1]:
         source, name = step(source, token)
         target = target.setdefault(_key(name), {})
@@ -103,5 +103,5 @@ def _copy(root: JsonObject, kept: Any, piece: tuple[str, ...]) -> Any:
 
 
 def _key(token: str) -> str:
-    """The key that an escaped token stands for."""
+    """Return the key of an escaped token."""
     return token.replace("%25", "%").replace("~1", "/").replace("~0", "~")

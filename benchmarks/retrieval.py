@@ -1,13 +1,12 @@
-"""How well search mode finds the operations that requests in plain English need, and how fast.
+"""Measure how well and how fast search mode finds the operations that requests in plain English need.
 
     python -m benchmarks.retrieval        all of it
-    python -m benchmarks.retrieval -v     with every request of which an operation is not among the first ten
+    python -m benchmarks.retrieval -v     with every request that misses an operation among the first ten
 
-Two sets of requests: RestBench's for TMDB (../shared/retrieval), on its document alone and among GitHub's operations;
-and our own for eight documents of the corpus (retrieval.json). Recall@k is the share of all needed operations that
-are among the first k; *all* the share of requests of which every one is. The last part makes a document of 11,000
-operations and searches it. What lies beside the checkout and is not there is skipped, which is said. The exit code is 1
-where a figure misses its aim.
+Two sets of requests: RestBench's for TMDB, on its document alone and among GitHub's operations, and our own for eight
+documents of the corpus (retrieval.json). Recall@k is the share of needed operations among the first k; *all* is the
+share of requests whose needed operations are all among them. The last part searches a document of 11,000 operations.
+Sets that are missing are skipped with a message. Exit code: 1 if a figure misses its limit.
 """
 
 import argparse
@@ -22,11 +21,11 @@ from typing import Any, Final
 
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
-from openapi_mcp.document import Document
-from openapi_mcp.mode import Mode
-from openapi_mcp.runtime.models import Tool
-from openapi_mcp.runtime.search import Search
-from openapi_mcp.tools import build
+from openapi_mcp.document.model import Document
+from openapi_mcp.modes import Mode
+from openapi_mcp.runtime.search.ranking import Search
+from openapi_mcp.runtime.tool import Tool
+from openapi_mcp.tools.compiler import build
 
 from .prism import CORPUS
 from .synthetic import document
@@ -56,7 +55,7 @@ SPOKEN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What somebody wants, and the operations (`METHOD /path`) that do it."""
+    """A request and the operations (`METHOD /path`) that it needs."""
 
     text: str
     needs: frozenset[str]
@@ -64,18 +63,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the search found for a request: operations, the best first."""
+    """The operations that the search returned for a request, best first."""
 
     request: Request
-    found: tuple[str, ...]
+    tools: tuple[str, ...]
 
     def hits(self, depth: int) -> int:
-        """Needed operations among the first ones."""
-        return len(self.request.needs & set(self.found[:depth]))
+        """Return the number of needed operations among the first `depth`."""
+        return len(self.request.needs & set(self.tools[:depth]))
 
 
 def main() -> int:
-    """Measure and print; 1 where an aim is missed."""
+    """Measure and print; return 1 if a limit is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.retrieval", description="Search quality and speed.")
     parser.add_argument("-v", "--verbose", action="store_true", help="print what was missed")
     verbose = parser.parse_args().verbose
@@ -85,25 +84,25 @@ def main() -> int:
 
 
 def restbench(*, verbose: bool) -> Iterable[bool]:
-    """RestBench's requests, alone and among GitHub's operations."""
+    """Measure RestBench's requests, alone and among GitHub's operations."""
     if not RETRIEVAL.is_dir():
-        print(f"skipped: RestBench's requests are not there ({RETRIEVAL})", file=sys.stderr)
+        print(f"skipped: RestBench's requests are absent ({RETRIEVAL})", file=sys.stderr)
         return
-    said: list[dict[str, Any]] = json.loads((RETRIEVAL / "tmdb_queries.json").read_text())
-    requests = [Request(each["query"], frozenset(" ".join(step.split()) for step in each["solution"])) for each in said]
+    entries: list[dict[str, Any]] = json.loads((RETRIEVAL / "tmdb_queries.json").read_text())
+    requests = [Request(one["query"], frozenset(" ".join(step.split()) for step in one["solution"])) for one in entries]
     tools = tools_of(RETRIEVAL / "tmdb_oas.json")
     yield show("TMDB", tools, requests, verbose=verbose)
     github = CORPUS / "github-rest" / "api.github.com.json"
     if github.is_file():
         yield show("TMDB among GitHub's", mixed(tools, tools_of(github)), requests, verbose=verbose)
     else:
-        print(f"skipped: GitHub's document is not there ({github})", file=sys.stderr)
+        print(f"skipped: GitHub's document is absent ({github})", file=sys.stderr)
 
 
 def own(*, verbose: bool) -> Iterable[bool]:
-    """Our own requests, each for its document."""
+    """Measure our own requests, each on its document."""
     if not CORPUS.is_dir():
-        print(f"skipped: the corpus of documents is not there ({CORPUS})", file=sys.stderr)
+        print(f"skipped: the corpus of documents is absent ({CORPUS})", file=sys.stderr)
         return
     manifest: list[dict[str, Any]] = json.loads((CORPUS / "manifest.json").read_text())
     roots = {str(entry["name"]): CORPUS / entry["name"] / entry["root"] for entry in manifest if "root" in entry}
@@ -115,18 +114,18 @@ def own(*, verbose: bool) -> Iterable[bool]:
 
 
 def show(name: str, tools: Sequence[Tool], requests: Sequence[Request], *, verbose: bool) -> bool:
-    """Print a row; whether its aim is reached."""
+    """Print a row; return whether its limit is met."""
     outcomes = searched(tools, requests)
     cells = "".join(f"{recall(outcomes, k):>8.3f}{complete(outcomes, k):>6.2f}" for k in DEPTHS)
     print(f"{name:<28}{len(tools):>7,}{len(requests):>10,}{cells}")
     for outcome in outcomes if verbose else ():
-        if missed := sorted(outcome.request.needs - set(outcome.found[:10])):
-            print(f"    {outcome.request.text}\n        missed {missed}\n        found {list(outcome.found[:10])}")
+        if missed := sorted(outcome.request.needs - set(outcome.tools[:10])):
+            print(f"    {outcome.request.text}\n        missed {missed}\n        found {list(outcome.tools[:10])}")
     return recall(outcomes, 10) >= AIMS.get(name, 0.0)
 
 
 def searched(tools: Sequence[Tool], requests: Iterable[Request]) -> list[Outcome]:
-    """The outcomes of all requests."""
+    """Return the outcomes of all requests."""
     search = Search(tools)
     return [
         Outcome(each, tuple(f"{hit.tool.method} {hit.tool.path}" for hit in search.find(each.text, max(DEPTHS))))
@@ -135,27 +134,27 @@ def searched(tools: Sequence[Tool], requests: Iterable[Request]) -> list[Outcome
 
 
 def recall(outcomes: Sequence[Outcome], depth: int) -> float:
-    """The share of all needed operations that are among the first ones."""
+    """Return the share of needed operations among the first `depth`."""
     return sum(each.hits(depth) for each in outcomes) / sum(len(each.request.needs) for each in outcomes)
 
 
 def complete(outcomes: Sequence[Outcome], depth: int) -> float:
-    """The share of requests whose needed operations are all among the first ones."""
+    """Return the share of requests whose needed operations are all among the first `depth`."""
     return sum(each.hits(depth) == len(each.request.needs) for each in outcomes) / len(outcomes)
 
 
 def tools_of(path: Path) -> tuple[Tool, ...]:
-    """The tools of a document, as they are where they are searched."""
+    """Return the tools of a document as search mode has them."""
     return Bridge.open(Config(source=str(path), mode=Mode.SEARCH)).tools
 
 
 def mixed(*sets: Iterable[Tool]) -> list[Tool]:
-    """The tools of several documents together, with a name each."""
-    return [replace(tool, name=f"{tool.name}_{place}") for place, tools in enumerate(sets) for tool in tools]
+    """Return the tools of several documents together, with unique names."""
+    return [replace(tool, name=f"{tool.name}_{index}") for index, tools in enumerate(sets) for tool in tools]
 
 
 def speed() -> bool:
-    """Index and search 11,000 operations; whether that is as fast as it should be."""
+    """Index and search 11,000 operations; return whether both limits are met."""
     tools = build(Document(document(), "file:///synthetic.json", "3.0")).tools
     started = time.perf_counter()
     search = Search(tools)

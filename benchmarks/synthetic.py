@@ -1,11 +1,10 @@
-"""A document of the size of Microsoft Graph's, made by rule: some 11,000 operations and 20 MB, the same at every run.
+"""Make a document of the size of Microsoft Graph's: about 11,000 operations and 20 MB, the same in every run.
 
     python -m benchmarks.synthetic > large.json
 
-Resources of everyday names, nested two deep, each with the usual five operations, descriptions and schemas. As there,
-every schema extends a common one, refers to types that all share, some of them recursive, to the resource that it
-belongs to, and to itself. It is as large and as repetitive as such documents are, and says nothing that anybody could
-have tuned to.
+Resources with everyday names, nested two deep, each with five operations, descriptions and schemas. As in Graph's
+document, every schema extends a common one and refers to shared types (some recursive), to its parent resource, and to
+itself.
 """
 
 import json
@@ -57,20 +56,20 @@ _SHARED: Final[Mapping[str, _Json]] = {
 
 
 def document(operations: int = 11_000) -> _Json:
-    """The document, with at least so many operations."""
+    """Return the document, with at least the given number of operations."""
     paths: dict[str, _Json] = {}
     schemas = {name: _object(name, properties) for name, properties in _SHARED.items()}
     schemas |= {root: _schema(root, root) for root in ROOTS.split()}
-    made = 0
+    count = 0
     for root, kind, part in _resources():
-        if made >= operations:
+        if count >= operations:
             break
         name = f"{kind}{part.title()}Of{root.title()}"
         schemas[name] = _schema(name, root)
         collection = f"/{root}s/{{{root}_id}}/{kind}{part.title()}s"
         paths[collection] = _collection(name, root, kind, part)
         paths[f"{collection}/{{{part}_id}}"] = _single(name, root, kind, part)
-        made += 5
+        count += 5
     return {
         "openapi": "3.0.3",
         "info": {"title": "A large API", "version": "1"},
@@ -97,7 +96,7 @@ def _list(name: str) -> _Json:
 
 
 def _schema(name: str, root: str) -> _Json:
-    """A schema of a resource: what all have, what it refers to, and fields of its own."""
+    """Return the schema of a resource: common properties, references, and properties of its own."""
     properties: _Json = {
         "createdBy": _ref("identitySet"),
         "lastModifiedBy": _ref("identitySet"),
@@ -126,8 +125,8 @@ def _operation(verb: str, name: str, sentence: str, **more: Any) -> _Json:
     return {"operationId": f"{verb}{name}", "summary": summary, "description": description, **more}
 
 
-def _parameter(name: str, place: str = "path") -> _Json:
-    return {"name": name, "in": place, "required": place == "path", "schema": {"type": "string"}}
+def _parameter(name: str, location: str = "path") -> _Json:
+    return {"name": name, "in": location, "required": location == "path", "schema": {"type": "string"}}
 
 
 def _answer(schema: _Json) -> _Json:

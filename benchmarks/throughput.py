@@ -1,12 +1,12 @@
-"""Calls per second of `tools/call`: this project, what there is to reach, and its peers, side by side.
+"""Measure calls per second of `tools/call`: this project, upper bounds, and its peers, side by side.
 
     python -m benchmarks.throughput                                 petstore
     python -m benchmarks.throughput --large github.json --large-call '{"name": …, "arguments": {…}}'
     python -m benchmarks.throughput --fastmcp /venv/bin/python --ivo /folder/node_modules
 
 The API, each server and the load generator are processes of their own on this machine. Every server is measured in
-every round, one after the other, so that what the machine does besides falls on all; what is shown are medians of the
-rounds, and ratios of one run only. A server that is not installed is said to be absent.
+every round, one after the other, so that other load on the machine affects all alike. The table shows medians of the
+rounds and ratios within one run. A server that is not installed is reported as absent.
 """
 
 import argparse
@@ -47,9 +47,9 @@ _ENVELOPE: Final = {
 
 @dataclass(frozen=True)
 class Measured:
-    """One server: how it is started (`PORT` and `API` stand for what they are), and in which eras it is asked.
+    """A server to measure: its command (with `PORT` and `API` as placeholders) and the eras of its clients.
 
-    Without a `path` it is spoken to on stdin and stdout. `tool` is its own name for the tool, `call` another call.
+    Without a `path` it is measured over stdin and stdout. `tool` is its name of the tool, `call` another call.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Measured:
 
 
 def request(one: Measured, era: str, call: Mapping[str, Any]) -> dict[str, Any]:
-    """What the load generator sends, as it takes it (see `load`)."""
+    """Return the input of the load generator (see `load`)."""
     call = {**(one.call or call)} | ({"name": one.tool} if one.tool else {})
 
     def message(method: str, params: Mapping[str, Any]) -> str:
@@ -81,7 +81,7 @@ def request(one: Measured, era: str, call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def servers(options: argparse.Namespace) -> Iterator[Measured]:
-    """All that can be measured here; says what is absent."""
+    """Return the servers that are installed; report those that are absent."""
     yield from _ours(options)
     yield from _references(options.aiohttp or sys.executable)
     yield from _fastmcp(options.fastmcp)
@@ -141,7 +141,7 @@ def _imports(python: str, module: str) -> bool:
 
 @contextmanager
 def running(command: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """A process that listens on `PORT`: its id, and where it is."""
+    """Start a process that listens on `PORT`; yield its id and URL."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     with Path(os.devnull).open("wb") as log:
@@ -176,18 +176,18 @@ def _wait(process: "subprocess.Popen[bytes]", port: int, command: tuple[str, ...
     raise RuntimeError(f"{' '.join(command)} does not listen")
 
 
-def load(where: Sequence[str], concurrency: int, seconds: float, said: Mapping[str, Any]) -> float:
-    """Calls per second of a server at a URL, or of `stdio` and a command. Raises RuntimeError where they fail."""
-    place, *program = where
-    command = [sys.executable, "-m", "benchmarks.load", place, str(concurrency), str(seconds), *program]
-    done = subprocess.run(command, input=json.dumps(said), capture_output=True, text=True, cwd=ROOT, check=False)
+def load(where: Sequence[str], concurrency: int, seconds: float, spec: Mapping[str, Any]) -> float:
+    """Return calls per second of a server at a URL, or of `stdio` and a command. Raises RuntimeError if calls fail."""
+    target, *program = where
+    command = [sys.executable, "-m", "benchmarks.load", target, str(concurrency), str(seconds), *program]
+    done = subprocess.run(command, input=json.dumps(spec), capture_output=True, text=True, cwd=ROOT, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
     return float(done.stdout)
 
 
 def cpu(pid: int) -> float:
-    """Seconds that a process and its children have worked; 0 where the system does not say (only Linux is asked)."""
+    """Return the CPU seconds of a process and its children; 0 on systems other than Linux."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -202,18 +202,18 @@ Figures = dict[tuple[str, str, int], list[tuple[float, float]]]
 
 @dataclass(frozen=True)
 class Up:
-    """A server that can be asked: where, and its process; none for one that the load generator starts."""
+    """A running server: its URL and its process id; no process if the load generator starts it."""
 
     one: Measured
     where: tuple[str, ...]
     pid: int | None
 
 
-def measure_once(up: Up, concurrency: int, seconds: float, said: Mapping[str, Any]) -> tuple[float, float]:
-    """Calls per second, and the processor time of one; no calls where they fail, which is said."""
+def measure_once(up: Up, concurrency: int, seconds: float, spec: Mapping[str, Any]) -> tuple[float, float]:
+    """Return calls per second and the CPU time of a call; 0 calls if they fail, which is reported."""
     before = 0.0 if up.pid is None else cpu(up.pid)
     try:
-        rate = load(up.where, concurrency, seconds, said)
+        rate = load(up.where, concurrency, seconds, spec)
     except RuntimeError as error:
         print(f"{up.one.name}, {concurrency} at a time: {error}", file=sys.stderr)
         return 0.0, 0.0
@@ -221,14 +221,14 @@ def measure_once(up: Up, concurrency: int, seconds: float, said: Mapping[str, An
 
 
 def measure(options: argparse.Namespace, call: Mapping[str, Any]) -> Figures:
-    """All servers, all rounds."""
+    """Measure all servers in all rounds."""
     figures: Figures = {}
     with ExitStack() as stack:
         backend = (sys.executable, "-m", "benchmarks.measured", "backend", "PORT")
         _, api = stack.enter_context(running(backend))
-        places = {"API": api, "JSON": stack.enter_context(as_json(options.document))}
-        wanted = [one for one in servers(options) if not options.only or one.name in (*options.only, REFERENCE)]
-        all_up = [stack.enter_context(_up(one, places)) for one in wanted]
+        arguments = {"API": api, "JSON": stack.enter_context(as_json(options.document))}
+        selected = [one for one in servers(options) if not options.only or one.name in (*options.only, REFERENCE)]
+        all_up = [stack.enter_context(_up(one, arguments)) for one in selected]
         for _ in range(options.rounds):
             for up in all_up:
                 for era, concurrency in product(up.one.eras, options.concurrency):
@@ -238,8 +238,8 @@ def measure(options: argparse.Namespace, call: Mapping[str, Any]) -> Figures:
 
 
 @contextmanager
-def _up(one: Measured, places: Mapping[str, str]) -> Iterator[Up]:
-    command = tuple(places.get(part, part) for part in one.command)
+def _up(one: Measured, arguments: Mapping[str, str]) -> Iterator[Up]:
+    command = tuple(arguments.get(part, part) for part in one.command)
     if one.path is None:
         yield Up(one, ("stdio", *command), None)
         return
@@ -249,7 +249,7 @@ def _up(one: Measured, places: Mapping[str, str]) -> Iterator[Up]:
 
 @contextmanager
 def as_json(document: str) -> Iterator[str]:
-    """The document as JSON, which all peers read."""
+    """Write the document as JSON, which all peers read."""
     import yaml  # noqa: PLC0415  # nothing else here needs it
 
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -259,7 +259,7 @@ def as_json(document: str) -> Iterator[str]:
 
 
 def show(figures: Figures, concurrency: list[int]) -> None:
-    """A row for each server and era; ratios are to the reference at the same concurrency."""
+    """Print a row for each server and era; ratios are to the reference at the same concurrency."""
     medians = {key: statistics.median(rate for rate, _ in rounds) for key, rounds in figures.items()}
     print("| server | era |" + "".join(f" {c} |" for c in concurrency) + f" of {REFERENCE} at 16 | µs CPU at 16 |")
     print("|---|---|" + "--:|" * (len(concurrency) + 2))
@@ -272,7 +272,7 @@ def show(figures: Figures, concurrency: list[int]) -> None:
 
 
 def main() -> None:
-    """Run as a program."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--document", default=str(ROOT / "specs" / "petstore.yaml"))
     parser.add_argument("--call", type=json.loads, default=_CALL, help="the name and arguments of the call, as JSON")

@@ -1,10 +1,10 @@
-"""Both halves of the story in one run: a REST API, the bridge in front of it, and an MCP client that uses it.
+"""Demonstration: a REST API, the bridge in front of it, and an MCP client that calls its tools.
 
-    python -m examples.demo            shows it and ends
-    python -m examples.demo --keep     leaves API and bridge running, and says how to connect a client of your own
+    python -m examples.demo            show the calls and end
+    python -m examples.demo --keep     leave API and bridge running, and show how to connect a client of your own
 
-Everything is real: the API is another process with its data in SQLite, the bridge is the command `openapi-mcp`, the
-client is the official one for Python. All of it listens on 127.0.0.1 and stops with this program.
+The API is the sample pet store with its data in SQLite, the bridge is the command `openapi-mcp serve`, the client is
+the official one for Python. API and bridge are processes of their own on 127.0.0.1 and end with this program.
 """
 
 import argparse
@@ -28,37 +28,41 @@ from mcp.types import CallToolResult, TextContent
 ROOT = Path(__file__).parents[1]
 KEY = "open-sesame"
 STEPS: list[tuple[str, str, dict[str, Any]]] = [
-    ("A pet is created.", "createPet", {"name": "Otto", "tags": ["dog"], "price": 250}),
-    ("It can be read.", "getPet", {"petId": 5}),
-    ("And found.", "listPets", {"q": "ot", "status": ["available"]}),
+    ("Create a pet:", "createPet", {"name": "Otto", "tags": ["dog"], "price": 250}),
+    ("Read it:", "getPet", {"petId": 5}),
+    ("Search for it:", "listPets", {"q": "ot", "status": ["available"]}),
     (
-        "An argument that does not fit is refused before the API sees it.",
+        "Call with an invalid argument; the bridge answers, the API is not called:",
         "createPet",
         {"name": "Ida", "status": "lost"},
     ),
-    ("An error of the API reaches the model as one.", "getPet", {"petId": 999}),
+    (
+        "Ask for a pet that does not exist; the API answers with an error:",
+        "getPet",
+        {"petId": 999},
+    ),
 ]
 CLIENT = """\
   Claude Code      claude mcp add --transport http pet-store {url}
-  Claude Desktop, Cursor, VS Code and others:
+  Claude Desktop, Cursor, VS Code and others, in their settings file:
 {{"mcpServers": {{"pet-store": {{"type": "http", "url": "{url}"}}}}}}
 """
 
 
 def main() -> None:
-    """Run the demonstration."""
-    parser = argparse.ArgumentParser(prog="python -m examples.demo", description="The bridge at work.")
+    """Start the API and the bridge, then show the calls or wait for Ctrl-C."""
+    parser = argparse.ArgumentParser(prog="python -m examples.demo", description="Show the bridge at work.")
     parser.add_argument("--keep", action="store_true", help="leave the API and the bridge running")
     keep = parser.parse_args().keep
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that what was started is ended, however this ends
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the context managers end both processes
     with tempfile.TemporaryDirectory() as folder, ExitStack() as processes:
         database = Path(folder) / "pets.sqlite3"
-        api = processes.enter_context(started("-m", "examples.petstore", "--database", str(database)))
+        api = processes.enter_context(running("-m", "examples.petstore", "--database", str(database)))
         bridge = processes.enter_context(
-            started("-m", "openapi_mcp", "serve", "specs/petstore.yaml", "--base-url", api, "--transport", "http")
+            running("-m", "openapi_mcp", "serve", "specs/petstore.yaml", "--base-url", api, "--transport", "http")
         )
         if keep:
-            print(f"The sample API:  {api}\nThe MCP server:  {bridge}/mcp\n\nConnect a client:")
+            print(f"Sample API:  {api}\nMCP server:  {bridge}/mcp\n\nConnect a client:")
             print(CLIENT.format(url=f"{bridge}/mcp"))
             wait_for_interrupt()
         else:
@@ -66,22 +70,22 @@ def main() -> None:
 
 
 async def show(url: str) -> None:
-    """Use the bridge as a client would and print what happens."""
-    print("A pet store (a REST API, its data in SQLite) is running, and so is the bridge in front of it:\n")
+    """List and call the tools at an MCP endpoint, and print calls and results."""
+    print("Started a pet store (a REST API, its data in SQLite), and the bridge in front of it:\n")
     print("  $ openapi-mcp serve specs/petstore.yaml\n")
     async with Client(url) as client:
         tools = (await client.list_tools()).tools
-        print(f"An MCP client (revision {client.protocol_version}) lists its tools: one for each operation.\n")
+        print(f"An MCP client (revision {client.protocol_version}) lists the tools, one for each operation:\n")
         for tool in tools:
             print(f"  {tool.name:13} {tool.title}")
         for comment, name, arguments in STEPS:
             print(f"\n{comment}\n\n  {name} {json.dumps(arguments)}")
             print(indented(await client.call_tool(name, arguments)))
-    print("\nLeave it running and connect a client of your own: make demo KEEP=1")
+    print("\nTo leave both running and connect a client of your own: make demo KEEP=1")
 
 
 def indented(result: CallToolResult) -> str:
-    """A result's text, marked as what came back."""
+    """Return the text of a result, indented, with an arrow before a success and a cross before an error."""
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
     mark = "✗" if result.is_error else "→"
     lines = [f"  {mark if number == 0 else ' '} {line}".rstrip() for number, line in enumerate(text.splitlines())]
@@ -89,33 +93,33 @@ def indented(result: CallToolResult) -> str:
 
 
 @contextmanager
-def started(*arguments: str) -> Iterator[str]:
-    """Run a Python program that serves on `--port` until the block ends; yields its URL once it answers."""
+def running(*arguments: str) -> Iterator[str]:
+    """Run a Python program that serves on `--port` until the block ends; yield its URL once it accepts connections."""
     port = free_port()
-    environment = os.environ | {"PETSTORE_KEY": KEY, "SHOP_KEY": KEY}
+    environment = os.environ | {"PETSTORE_KEY": KEY, "API_PETSTORE_SHOPKEY": KEY}
     command = [sys.executable, *arguments, "--port", str(port)]
     with (
-        tempfile.TemporaryFile("w+") as said,
-        subprocess.Popen(command, cwd=ROOT, env=environment, stderr=said) as process,
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(command, cwd=ROOT, env=environment, stderr=errors) as process,
     ):
         try:
-            if not listens(process, port):
-                said.seek(0)
-                sys.exit(f"{' '.join(command)} did not start:\n{said.read()}")
+            if not wait_until_listening(process, port):
+                errors.seek(0)
+                sys.exit(f"{' '.join(command)} did not start:\n{errors.read()}")
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a port that no program listens on."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
         return port
 
 
-def listens(process: "subprocess.Popen[bytes]", port: int) -> bool:
-    """Wait until the process answers on the port; False where it ends, or takes too long."""
+def wait_until_listening(process: "subprocess.Popen[bytes]", port: int) -> bool:
+    """Wait until the process accepts connections; return False if it ends, or takes longer than 30 seconds."""
     deadline = time.monotonic() + 30
     while process.poll() is None and time.monotonic() < deadline:
         with socket.socket() as probe:
@@ -127,7 +131,7 @@ def listens(process: "subprocess.Popen[bytes]", port: int) -> bool:
 
 def wait_for_interrupt() -> None:
     """Wait for Ctrl-C."""
-    print("Ctrl-C ends both.", flush=True)
+    print("Press Ctrl-C to end both.", flush=True)
     try:
         while True:
             time.sleep(3600)

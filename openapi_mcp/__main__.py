@@ -1,6 +1,6 @@
-"""`python -m openapi_mcp` is the command `openapi-mcp`."""
+"""Run the command `openapi-mcp` as `python -m openapi_mcp`."""
 
-from .cli import main
+from .cli.main import main
 
 if __name__ == "__main__":
     main()

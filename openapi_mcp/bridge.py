@@ -1,6 +1,6 @@
-"""`Bridge`: the whole pipeline as one object, from a document to a server. It decides nothing; its parts do.
+"""`Bridge`: the whole pipeline as one object, from a document to a server. The decisions are made in its parts.
 
-The document itself is only there where somebody asks for it: a server works without.
+The document itself is loaded on demand: a server with cached tools works without it.
 """
 
 import os
@@ -9,89 +9,94 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from . import cache, offering
-from .cache import Cache
-from .compiled import Compiled, Origin
-from .config import Config
-from .errors import Problem, UnknownTool
-from .keeping import Keeper
-from .naming import nearest
-from .rate_limits import rate_limit
-from .runtime.catalog import Catalog
-from .runtime.models import SecurityScheme, Tool
+from . import cache, modes
+from .cache import Cache, CompilationCache
+from .compilation import Compilation, DocumentInfo
+from .config import Config, rate_limit
+from .errors import Problem, UnknownTool, UsageError
 from .runtime.protocol import ServerDescription
-from .runtime.requests import RequestOptions
-from .runtime.server import Server
+from .runtime.request.build import RequestOptions
+from .runtime.server.catalog import Catalog
+from .runtime.server.server import Server
+from .runtime.tool import SecurityScheme, Tool
 from .runtime.types import Implementation
+from .token_budget import BYTES_PER_TOKEN
+from .tools.names import suggest_names
 
 if TYPE_CHECKING:
-    from .document import Document
-    from .drift import DriftLog
+    from .contract.drift import DriftLog
+    from .document.model import Document
 
 
 @dataclass(frozen=True)
 class Bridge:
-    """The tools that a document made, and what was asked for."""
+    """The tools of a document, and the options they were made with."""
 
     config: Config
-    origin: Origin
-    compiled: Compiled
-    read: "Document | None" = field(default=None, repr=False, compare=False)
-    """The document, where it was read and is to be needed again."""
+    document_info: DocumentInfo
+    compilation: Compilation
+    loaded_document: "Document | None" = field(default=None, repr=False, compare=False)
+    """The document, if it was read and will be needed again."""
 
     @classmethod
     def open(
         cls, config: Config, progress: Callable[[str], None] = lambda _: None, *, with_document: bool = False
     ) -> Self:
-        """Load a document and make its tools; `progress` is told each step. Raises DocumentError.
+        """Load a document and compile its tools; `progress` is called with each step.
 
-        Where the same tools were made before they come from the cache. A document that was read and is to be needed
-        again (`with_document`) is held; else it is let go, and read once more by who wants it.
+        Raises DocumentError, and UsageError where the options name what the document does not have.
+
+        Tools that were compiled before come from the cache. With `with_document`, a document that was read stays in
+        memory; else it is released, and `document` reads it again.
         """
         progress(f"reading {config.source}")
-        keeper = Keeper(Cache(cache.folder()), config.source, config.wanted) if not config.no_cache else None
-        if keeper and (made := keeper.find()):
-            return cls(config, *made)
-        from . import compiling
+        options = config.compile_options
+        entries = None if config.no_cache else CompilationCache(Cache(cache.folder()), config.source, options)
+        if entries and (entry := entries.find()):
+            _check_names(config, *entry)
+            return cls(config, *entry)
+        from .tools import compiler
 
-        document = compiling.load(config.source, config.wanted, progress)
-        progress("making tools")
-        made = compiling.origin(document), compiling.compiled(document, config.wanted)
-        if keeper:
-            keeper.keep(made)
-        return cls(config, *made, document if with_document or config.check_contract else None)
+        document = compiler.load(config.source, options, progress)
+        progress("compiling tools")
+        entry = compiler.document_info(document, options), compiler.compile_document(document, options)
+        if entries:
+            entries.store(entry)
+        _check_names(config, *entry)
+        return cls(config, *entry, document if with_document or config.check_contract else None)
 
-    @property
+    @cached_property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools, in the order of the document."""
-        return self.compiled.tools
+        """The tools, in the order of the document, with the base URLs of `Config.base_url_map`."""
+        base_urls = self.config.base_url_map
+        return tuple(map(base_urls.apply, self.compilation.tools)) if base_urls.pairs else self.compilation.tools
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """The bytes that each tool takes in the list, by its name."""
-        return dict(zip((tool.name for tool in self.tools), self.compiled.sizes, strict=True))
+        """The bytes of each tool in the list, by its name."""
+        return dict(zip((tool.name for tool in self.tools), self.compilation.sizes, strict=True))
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the document, as far as loading it and making tools showed."""
-        return self.origin.problems + self.compiled.problems
+        """The defects of the document that loading it and compiling its tools found."""
+        return self.document_info.problems + self.compilation.problems
 
     @property
     def implementation(self) -> Implementation:
-        """Who the server says it is: the document's title and version, and how a client may show it."""
-        return self.origin.implementation
+        """The server's Implementation object: title and version of the document, and how a client may show it."""
+        return self.document_info.implementation
 
     @cached_property
     def document(self) -> "Document":
-        """The document as OpenAPI 3.x, read again if it has been let go. Raises DocumentError."""
-        from . import compiling
+        """The document as OpenAPI 3.x, read again if it has been released. Raises DocumentError."""
+        from .tools import compiler
 
-        return self.read or compiling.load(self.config.source, self.config.wanted)
+        return self.loaded_document or compiler.load(self.config.source, self.config.compile_options)
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The tools as they are offered: listed, in pages where one would be too large for clients, or by a search."""
-        return offering.catalog(
+        """The tools as clients get them: listed, in pages of `page_size` if that is set, or by a search."""
+        return modes.catalog(
             self.tools,
             self.config.mode,
             self.config.pinned,
@@ -101,62 +106,73 @@ class Bridge:
         )
 
     @property
-    def offering(self) -> offering.Offering:
-        """Whether the tools are listed or searched, and why."""
-        return offering.offering(self.config.mode, self.tools, self.sizes)
+    def mode_decision(self) -> modes.ModeDecision:
+        """The choice between list and search, with its reason."""
+        return modes.decide(self.config.mode, self.tools, self.sizes)
 
     def tool(self, name: str) -> Tool:
-        """The tool of that name. Raises UnknownTool, which suggests the nearest."""
+        """Return the tool of a name. Raises UnknownTool, which suggests the nearest name."""
         tools = {tool.name: tool for tool in self.tools}
         if name not in tools:
-            hint = nearest(name, tools) or f"openapi-mcp inspect {self.config.source}"
-            raise UnknownTool(f"there is no tool {name}", where=self.config.source, hint=hint)
+            hint = suggest_names(name, tools) or f"openapi-mcp inspect {self.config.source}"
+            raise UnknownTool(f"no such tool: {name}", where=self.config.source, hint=hint)
         return tools[name]
 
     def security_schemes(self) -> tuple[SecurityScheme, ...]:
-        """The security schemes that the tools use, each once, in the order they appear."""
+        """Return the security schemes that the tools use, each once, in the order they appear."""
         schemes = (scheme for tool in self.tools for alternative in tool.security for scheme in alternative)
         return tuple(dict.fromkeys(schemes))
 
     def request_options(self, environment: Mapping[str, str] = os.environ) -> RequestOptions:
-        """How the tools' requests are made, with the credentials that are there."""
+        """Return the options of the tools' requests, with credentials of the configuration and the environment."""
         return self.config.request_options(self.security_schemes(), environment)
 
     def validate(self) -> Iterator[Problem]:
-        """What openapi-core's validator finds; takes seconds on a big document."""
-        from . import validation
+        """Yield the findings of openapi-core's validator; takes seconds for a big document."""
+        from .contract import validation
 
         return validation.validate(self.document)
 
     @cached_property
     def drift(self) -> "DriftLog | None":
-        """The contract check of the calls that this bridge's servers make, if it was asked for; to be closed."""
+        """The contract check of the calls of this bridge's servers, with `check_contract`. The caller closes it."""
         if not self.config.check_contract:
             return None
-        from .contract import Contract
-        from .drift import DriftLog
+        from .contract.checker import Contract
+        from .contract.drift import DriftLog
 
         options = self.request_options()
         secrets = [*options.credentials.values(), *(value for _, value in options.headers)]
         return DriftLog(Contract(self.document, secrets))
 
     def description(self, *, list_changed: bool = False) -> ServerDescription:
-        """What a server of these tools says of itself."""
+        """Describe a server of these tools, as the protocol needs it."""
         return ServerDescription(
             implementation=self.implementation,
-            instructions=self.origin.instructions,
+            instructions=self.document_info.instructions,
             list_changed=list_changed,
             explicit_fields=self.config.explicit_fields,
         )
 
     def server(self, *, list_changed: bool = False) -> Server:
-        """An MCP server of these tools, not yet on any transport; `list_changed`: its clients hear of other tools."""
+        """Make an MCP server of these tools, without a transport; `list_changed`: it announces changes of the list."""
         return Server(
             self.catalog,
             self.description(list_changed=list_changed),
             self.config.upstream(),
             options=self.request_options(),
-            max_result_bytes=self.config.max_result_bytes,
+            max_result_bytes=self.config.max_result_tokens * BYTES_PER_TOKEN,
             limiter=rate_limit(self.config.rate_limit) if self.config.rate_limit else None,
             observer=self.drift.observe if self.drift else None,
         )
+
+
+def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -> None:
+    """Raise UsageError for a credential of no security scheme, a pin that is no tool, a FROM that is no base URL."""
+    for name in config.credentials:
+        if name not in info.security_schemes:
+            defined = ", ".join(info.security_schemes) or "none"
+            hint = suggest_names(name, info.security_schemes) or f"the document's security schemes are: {defined}"
+            raise UsageError(f"no such security scheme: {name}", where=f"--auth {name}=…", hint=hint)
+    modes.check_pins(compilation.tools, config.pinned)
+    config.base_url_map.check(compilation.base_urls)

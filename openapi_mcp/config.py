@@ -1,48 +1,90 @@
-"""What a user asked for, as one frozen value: where the document is, which tools are wanted, how the API is called.
+"""`Config`: the options of one bridge as a frozen value: where the document is, which tools, how the API is called.
 
-No credential is ever printed.
+`Config.from_options` makes it from the values that the table of options (`options.py`) describes. No credential is ever
+printed. `RateLimit` counts the calls of each caller for `--rate-limit`; the library `limits` does the work.
 """
 
+import functools
+import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Self
 
-from .code_limits import USUAL, Limits
-from .economy import Economy
+from .base_url_map import BaseUrlMap
+from .code_mode.limits import CodeLimits
+from .compilation import BaseUrlOptions, CompileOptions
+from .document.fetcher import Certificates
 from .errors import UsageError
-from .mode import Mode
-from .offering import MOST_TOOLS
-from .rate_limits import rate_limit
-from .runtime import addresses
+from .modes import MAX_LISTED_TOOLS, Mode
+from .options import DEFAULTS, SETTINGS
 from .runtime.errors import RequestError
-from .runtime.models import SecurityScheme
-from .runtime.requests import RequestOptions
-from .runtime.retries import Retries
-from .runtime.server import MAX_RESULT_BYTES
-from .runtime.upstream import Upstream
+from .runtime.request import credentials
+from .runtime.request.build import RequestOptions
+from .runtime.tool import SecurityScheme
+from .runtime.upstream.client import Upstream
+from .runtime.upstream.retries import Retries
 from .selection import Selection
-from .wanted import BaseUrlOptions, Wanted
+from .token_budget import TokenBudget
+
+
+class RateLimit:
+    """A moving window for each pair of caller and tool, in the memory of this process. Raises UsageError."""
+
+    def __init__(self, text: str) -> None:
+        from limits import parse_many
+        from limits.storage import MemoryStorage
+        from limits.strategies import MovingWindowRateLimiter
+
+        try:
+            self._limits = parse_many(text)
+        except ValueError:
+            hint = "write 20/second, or several limits as 20/second;1000/hour"
+            raise UsageError(f"not a rate limit: {text!r}", where="--rate-limit", hint=hint) from None
+        self._window = MovingWindowRateLimiter(MemoryStorage())
+
+    def __call__(self, caller: str, tool: str) -> float | None:
+        """Count a call and return None; or return the seconds to wait where the call would exceed a limit."""
+        exceeded = [limit for limit in self._limits if not self._window.test(limit, caller, tool)]
+        if exceeded:
+            resets = (self._window.get_window_stats(limit, caller, tool).reset_time for limit in exceeded)
+            return max(0.0, max(resets) - time.time())
+        for limit in self._limits:
+            self._window.hit(limit, caller, tool)
+        return None
+
+
+@functools.cache
+def rate_limit(text: str) -> RateLimit:
+    """Return the limiter of this process: a server that replaces another goes on counting. Raises UsageError."""
+    return RateLimit(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """One bridge's settings. `credentials` are those given outright, by the name of their security scheme."""
+    """The options of one bridge; fields named as options hold their values as they are.
+
+    `base_url` replaces that of every tool; with `base_url_map` those that the map does not match. `credentials` are by
+    the name of their security scheme, each a value or `env:` and the name of an environment variable; those of the
+    schemes' own variables are not among them.
+    """
 
     source: str
     spec_headers: Mapping[str, str] = field(default_factory=dict)
     allow_remote_refs: bool = False
     selection: Selection = field(default_factory=Selection)
     base_url: str | None = None
+    base_url_map: BaseUrlMap = field(default_factory=BaseUrlMap)
     servers: BaseUrlOptions = field(default_factory=BaseUrlOptions)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
-    max_result_bytes: int = MAX_RESULT_BYTES
+    max_result_tokens: int = DEFAULTS["max_result_tokens"]
     file_roots: tuple[Path, ...] = ()
-    connect_timeout: float = 10.0
-    timeout: float = 60.0
+    lenient: bool = False
+    connect_timeout: float = DEFAULTS["connect_timeout"]
+    timeout: float = DEFAULTS["timeout"]
     total_timeout: float | None = None
-    retries: int = 2
+    retries: int = DEFAULTS["retries"]
     ca: Path | None = None
     client_cert: Path | None = None
     client_key: Path | None = None
@@ -51,82 +93,99 @@ class Config:
     explicit_fields: bool = False
     mode: Mode = Mode.AUTO
     pinned: tuple[str, ...] = ()
-    code_timeout: float = USUAL.seconds
-    code_calls: int = USUAL.calls
+    code_timeout: float = DEFAULTS["code_timeout"]
+    code_calls: int = DEFAULTS["code_calls"]
     rate_limit: str | None = None
     watch: bool = False
-    watch_interval: float = 1.0
+    watch_interval: float = DEFAULTS["watch_interval"]
     no_cache: bool = False
     budget: int | None = None
     compact: bool = False
     max_tools: int | None = None
+    max_instructions: int = DEFAULTS["max_instructions"]
 
     @classmethod
     def from_options(cls, source: str, options: Mapping[str, Any]) -> Self:
-        """Read options as the command line and a settings file have them (see OPTIONS). Raises UsageError."""
-        texts = {name: _texts(value) for name, value in options.items()}
-        plain: dict[str, Any] = {name: options[name] for name in _PLAIN & options.keys()}
-        if "rate_limit" in plain:
-            rate_limit(plain["rate_limit"])  # what is no limit is told before anything is served
-        paths: dict[str, Any] = {name: Path(options[name]) for name in _PATHS & options.keys()}
-        return cls(
-            source=source,
-            spec_headers=dict(map(parse_header, texts.get("spec_header", ()))),
-            allow_remote_refs=bool(options.get("allow_remote_refs")),
-            selection=Selection.parse(
+        """Make a Config from options as the command line and a settings file have them. Raises UsageError."""
+        texts = {name: _texts(value) for name, value in options.items() if name in SETTINGS and SETTINGS[name].many}
+        base_urls = BaseUrlMap.parse(texts.get("base_url", ()))
+        if "rate_limit" in options:
+            rate_limit(options["rate_limit"])  # a wrong limit is reported before anything is served
+        parsed: dict[str, Any] = {
+            "base_url": base_urls.other,
+            "base_url_map": base_urls if base_urls.pairs else BaseUrlMap(),
+            "mode": _mode(options.get("mode")),
+            "spec_headers": dict(map(parse_header, texts.get("spec_header", ()))),
+            "selection": Selection.parse(
                 texts.get("include", ()), texts.get("exclude", ()), read_only=bool(options.get("read_only"))
             ),
-            base_url=_base_url(options.get("base_url")),
-            servers=BaseUrlOptions(
-                server=_number_or_text(options.get("server")),
+            "servers": BaseUrlOptions(
+                server=_index_or_name(options.get("server")),
                 variables=dict(map(parse_server_variable, texts.get("server_var", ()))),
             ),
-            headers=tuple(map(parse_header, texts.get("header", ()))),
-            credentials=dict(map(parse_credential, texts.get("auth", ()))),
-            file_roots=tuple(map(_folder, texts.get("allow_files", ()))),
-            mode=_mode(options.get("mode")),
-            pinned=tuple(texts.get("pin", ())),
-            **plain,
-            **paths,
-        )
+            "headers": tuple(map(parse_header, texts.get("header", ()))),
+            "credentials": dict(map(parse_credential, texts.get("auth", ()))),
+            "file_roots": tuple(map(_folder, texts.get("allow_files", ()))),
+            "pinned": tuple(texts.get("pin", ())),
+        }
+        names = {each.name for each in fields(cls)} & SETTINGS.keys() & options.keys()
+        unchanged: dict[str, Any] = {
+            name: Path(options[name]) if SETTINGS[name].kind is Path else options[name] for name in names
+        }
+        return cls(source=source, **unchanged | parsed)
 
     @property
-    def wanted(self) -> Wanted:
-        """What is wanted of the document: all that its tools depend on besides itself."""
-        return Wanted(
+    def compile_options(self) -> CompileOptions:
+        """The options that the tools depend on, besides the document itself."""
+        return CompileOptions(
             headers=self.spec_headers,
+            certificates=Certificates(self.ca, self.client_cert, self.client_key),
             allow_remote_refs=self.allow_remote_refs,
             selection=self.selection,
             servers=self.servers,
-            economy=self._economy(),
+            token_budget=self._token_budget(),
+            max_instructions=self.max_instructions,
         )
 
-    def _economy(self) -> Economy:
-        """A budget that was asked for holds for all tools, the usual one for those that a client is shown at once."""
+    def _token_budget(self) -> TokenBudget:
+        """Apply a budget of the user to all tools, and the usual budget to those that are listed and not searched."""
         if self.budget is not None:
-            return Economy(budget=self.budget, compact=self.compact, max_tools=self.max_tools)
-        most_listed = {Mode.ALL: None, Mode.SEARCH: 0, Mode.CODE: 0, Mode.AUTO: MOST_TOOLS}[self.mode]
-        return Economy(compact=self.compact, max_tools=self.max_tools, most_listed=most_listed)
+            return TokenBudget(budget=self.budget, compact=self.compact, max_tools=self.max_tools)
+        max_listed = {Mode.ALL: None, Mode.SEARCH: 0, Mode.CODE: 0, Mode.AUTO: MAX_LISTED_TOOLS}[self.mode]
+        return TokenBudget(compact=self.compact, max_tools=self.max_tools, max_listed=max_listed)
 
     @property
-    def code_limits(self) -> Limits:
-        """What a program of code mode may use."""
-        return Limits(seconds=self.code_timeout, calls=self.code_calls)
+    def code_limits(self) -> CodeLimits:
+        """The time and calls that a program of code mode may use."""
+        return CodeLimits(seconds=self.code_timeout, calls=self.code_calls)
+
+    @property
+    def only_base_url(self) -> str | None:
+        """The base URL of all calls; None where each tool has its own, as with `base_url_map`."""
+        return None if self.base_url_map.pairs else self.base_url
 
     def request_options(self, schemes: Iterable[SecurityScheme], environment: Mapping[str, str]) -> RequestOptions:
-        """How requests are made: a scheme's credential is the one given outright, else its environment variable's."""
-        found = {scheme.name: environment.get(scheme.variable, "") for scheme in schemes} | dict(self.credentials)
-        credentials = {name: secret for name, secret in found.items() if secret}
+        """Return the options of all requests. Raises UsageError for a credential that cannot be read or used."""
+        schemes = tuple(schemes)
+        used = {scheme.name for scheme in schemes}  # a credential of another scheme of the document is not read
+        configured = {name: text for name, text in self.credentials.items() if name in used}
+        try:
+            secrets = credentials.read_credentials(schemes, configured, environment)
+        except RequestError as error:
+            hint = "set the variable, or correct --auth or `[auth]` of the settings file"
+            raise UsageError(str(error), where="the credentials", hint=hint) from None
         return RequestOptions(
-            base_url=self.base_url,
+            base_url=self.only_base_url,
             headers=self.headers,
-            credentials=credentials,
+            credentials=secrets,
+            credential_sources=credentials.credential_sources(configured),
             client_certificate=self.client_cert is not None,
             file_roots=self.file_roots,
+            lenient=self.lenient,
         )
 
     def upstream(self) -> Upstream:
-        """A client of the API. Raises UsageError for certificate files that cannot be used."""
+        """Make a client of the API. Raises UsageError for certificate files that cannot be used."""
         try:
             return Upstream(
                 connect_timeout=self.connect_timeout,
@@ -142,85 +201,19 @@ class Config:
             raise UsageError(str(error), where="the certificates", hint=hint) from None
 
 
-OPTIONS: Final[Mapping[str, type]] = {
-    "spec_header": list,
-    "allow_remote_refs": bool,
-    "include": list,
-    "exclude": list,
-    "read_only": bool,
-    "base_url": str,
-    "server": str,
-    "server_var": list,
-    "header": list,
-    "auth": list,
-    "max_result_bytes": int,
-    "allow_files": list,
-    "connect_timeout": float,
-    "timeout": float,
-    "total_timeout": float,
-    "retries": int,
-    "ca": str,
-    "client_cert": str,
-    "client_key": str,
-    "check_contract": bool,
-    "page_size": int,
-    "mode": str,
-    "pin": list,
-    "code_timeout": float,
-    "code_calls": int,
-    "explicit_fields": bool,
-    "rate_limit": str,
-    "watch": bool,
-    "watch_interval": float,
-    "no_cache": bool,
-    "budget": int,
-    "compact": bool,
-    "max_tools": int,
-}
-"""What a settings file may hold, by the type of its value; a list of `name=value` may also be a table."""
-
-_PLAIN: Final = frozenset(
-    {
-        "max_result_bytes",
-        "connect_timeout",
-        "timeout",
-        "total_timeout",
-        "retries",
-        "check_contract",
-        "page_size",
-        "code_timeout",
-        "code_calls",
-        "explicit_fields",
-        "rate_limit",
-        "watch",
-        "watch_interval",
-        "no_cache",
-        "budget",
-        "compact",
-        "max_tools",
-    }
-)
-_PATHS: Final = frozenset({"ca", "client_cert", "client_key"})
-
-
 def _texts(value: Any) -> list[str]:
-    """A list of `name=value` texts, also where it is a table."""
+    """Return a list of texts; a table of a settings file as `name=value`."""
     if isinstance(value, dict):
         return [f"{name}={inner}" for name, inner in value.items()]
+    if isinstance(value, str):
+        return [value]
     return [str(item) for item in value] if isinstance(value, list | tuple) else []
-
-
-def _base_url(value: str | None) -> str | None:
-    try:
-        return value if value is None or addresses.base(value) else None
-    except RequestError:
-        hint = "give all of it, as https://api.example.com/v1"
-        raise UsageError("this is no address that calls can go to", where=f"--base-url {value}", hint=hint) from None
 
 
 def _folder(text: str) -> Path:
     if not Path(text).is_dir():
-        raise UsageError("there is no such folder", where=f"--allow-files {text}", hint="name one that is there")
+        hint = "--allow-files takes the path of an existing folder"
+        raise UsageError(f"folder does not exist: {text}", where=f"--allow-files {text}", hint=hint)
     return Path(text)
 
 
@@ -228,32 +221,32 @@ def _mode(value: Any) -> Mode:
     try:
         return Mode(value or Mode.AUTO)
     except ValueError:
-        raise UsageError(f"there is no mode {value}", where="mode", hint=f"known are {', '.join(Mode)}") from None
+        hint = f"modes are {', '.join(Mode)}"
+        raise UsageError(f"unknown mode: {value}", where="--mode", hint=hint) from None
 
 
-def _number_or_text(value: Any) -> int | str | None:
+def _index_or_name(value: Any) -> int | str | None:
     return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def parse_header(text: str) -> tuple[str, str]:
-    """Read `Name: value`, as --header and --spec-header take it."""
+    """Read `Name: value`, as --header and --spec-header take it. Raises UsageError."""
     name, colon, value = text.partition(":")
     if not colon or not name.strip() or any(character in text for character in "\r\n\0"):
-        raise UsageError(
-            "a header is written 'Name: value'", where=name.strip() or text[:20], hint="quote the whole of it"
-        )
+        hint = "put it in quotes as one word, on one line"
+        raise UsageError("a header must be written 'Name: value'", where=name.strip() or text[:20], hint=hint)
     return name.strip(), value.strip()
 
 
-def _named_value(what: str, option: str, hint: str) -> Callable[[str], tuple[str, str]]:
+def _pair_parser(noun: str, option: str, hint: str) -> Callable[[str], tuple[str, str]]:
     def parse(text: str) -> tuple[str, str]:
         name, equals, value = text.partition("=")
         if not equals or not name or not value:
-            raise UsageError(f"{what} is written name=value", where=option, hint=hint)
+            raise UsageError(f"{noun} must be written NAME=VALUE", where=option, hint=hint)
         return name, value
 
     return parse
 
 
-parse_credential: Final = _named_value("a credential", "--auth", "`openapi-mcp inspect` names the security schemes")
-parse_server_variable: Final = _named_value("a server variable", "--server-var", "for example --server-var region=eu")
+parse_credential: Final = _pair_parser("a credential", "--auth", "`openapi-mcp inspect` names the security schemes")
+parse_server_variable: Final = _pair_parser("a server variable", "--server-var", "for example --server-var region=eu")

@@ -1,13 +1,13 @@
-"""What can go wrong before tools exist: `Problem`, a value, and the few exceptions that end a command.
+"""`Problem`, a reported defect of a document, and the exceptions that end a command, with their exit codes.
 
     BridgeError               (exit code 1)
-    ├── UsageError            2  the command line or configuration asks for what cannot be
+    ├── UsageError            2  the command line or configuration is invalid
     ├── DocumentError         3  a document cannot be read at all: missing, not OpenAPI, refused
-    │   └── ReferenceRefused  3  a reference points where it may not: a remote host, a private address, beyond a limit
+    │   └── ReferenceRefused  3  a reference that is not allowed: to a remote host or private address, over a limit
     ├── UnknownTool           4  no tool of that name
-    ├── CallFailed            5  `openapi-mcp call` got an error for an answer
-    ├── UnresolvedConflicts   6  a package holds conflicts between its owner's edits and what is generated
-    └── PackageStale          7  `openapi-mcp generate --check` found a package that is out of date
+    ├── CallFailed            5  `openapi-mcp call`: the result of the call is an error
+    ├── UnresolvedConflicts   6  a package holds conflicts between its owner's edits and generated code
+    └── PackageStale          7  `openapi-mcp generate --check`: the package is out of date
 
 A defect *inside* a document is never an exception that leaves the compile side: it is a `Problem`, and the rest works.
 """
@@ -17,7 +17,7 @@ from typing import ClassVar
 
 
 class BridgeError(Exception):
-    """Base of all errors a command may end with: what happened, where, and what to do about it."""
+    """Base of all errors that end a command: message, location (`where`) and cure (`hint`)."""
 
     exit_code: ClassVar[int] = 1
 
@@ -29,7 +29,7 @@ class BridgeError(Exception):
 
 
 class UsageError(BridgeError):
-    """The command line or the configuration asks for something that cannot be done."""
+    """The command line or the configuration is invalid, or asks for something impossible."""
 
     exit_code = 2
 
@@ -41,41 +41,41 @@ class DocumentError(BridgeError):
 
 
 class ReferenceRefused(DocumentError):
-    """A reference points where it may not."""
+    """A reference to a place that is not allowed."""
 
 
 class UnknownTool(BridgeError):
-    """There is no tool of that name."""
+    """A name that no tool has."""
 
     exit_code = 4
 
 
 class CallFailed(BridgeError):
-    """A tool called from the command line answered with an error."""
+    """A tool called from the command line returned an error."""
 
     exit_code = 5
 
 
 class UnresolvedConflicts(BridgeError):
-    """A package on disk holds conflicts that its owner has to resolve: of this generation, or still of the last."""
+    """A package on disk holds conflicts that its owner has to resolve, of this generation or of the last."""
 
     exit_code = 6
 
 
 class PackageStale(BridgeError):
-    """A package on disk is not what its document would generate now."""
+    """A package on disk differs from what its document generates now."""
 
     exit_code = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A reported defect of a document: where, what, and the cure.
+    """A reported defect of a document: location, message and cure.
 
     `pointer` is a URI reference whose fragment is a JSON pointer (RFC 6901): `#/paths/~1pets/get`, or with the file
     before the `#` where it is not the root document. `kind` is one word of a small set, for counting. `operation`
-    names the operation this problem cost (`GET /pets`), and is None where nothing was lost: an operation is either
-    a tool or exactly one Problem with its name.
+    names the operation that has no tool because of this problem (`GET /pets`); None if it has one. An operation is
+    either a tool or exactly one Problem with its name.
     """
 
     pointer: str

@@ -1,250 +1,314 @@
-"""The options of the commands: what each is called, which values it takes, and what `--help` says of it."""
+"""The one table of options: name, type, help, default, range, group, commands, and where the value goes.
 
-from enum import StrEnum
+The command line, its help, the settings file and the JSON Schema of the settings file are all made from it, so that a
+new option is one entry here and the code that reads its value. Data only: nothing of the program is imported.
+"""
+
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Any, Final
 
-import typer
+from .option import ACCESS, API, ARGUMENTS, CODE, COMMAND, DOCUMENT, GENERAL, HTTP, LIMITS, TOOLS, Option
 
-from .mode import Mode
+_SERVE: Final = ("serve",)
+_INSPECT: Final = ("inspect",)
+_CALL: Final = ("call",)
+_GENERATE: Final = ("generate",)
+_BUNDLE: Final = ("bundle",)
+_CALLING: Final = ("serve", "call")
+_SELECTING: Final = ("serve", "inspect", "generate")
+_OPENING: Final = ("serve", "inspect", "call", "generate")
+_ALL: Final = (*_OPENING, "cache", "bundle")
 
-
-class Runtime(StrEnum):
-    """Where a generated package has its runtime from."""
-
-    VENDORED = "vendored"
-    INSTALLED = "installed"
-
-
-class Transport(StrEnum):
-    """How clients reach the server."""
-
-    STDIO = "stdio"
-    HTTP = "http"
-
-
-TransportOption = Annotated[
-    Transport | None,
-    typer.Option(help="stdio or http; if not given: http at a terminal or with --host, --port or --path, else stdio."),
-]
-Host = Annotated[str | None, typer.Option(help="Address to listen on (http).", show_default="127.0.0.1")]
-Port = Annotated[
-    int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.", show_default="8000")
-]
-EndpointPath = Annotated[str | None, typer.Option(help="Path of the MCP endpoint.", show_default="/mcp")]
-Spec = Annotated[
-    str, typer.Argument(metavar="SPEC", help="An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.")
-]
-SpecHeader = Annotated[
-    list[str] | None,
-    typer.Option(help="'Name: value' to send when the document is fetched; may be repeated.", metavar="HEADER"),
-]
-RemoteRefs = Annotated[
-    bool,
-    typer.Option("--allow-remote-refs", help="Let the document pull in files from other hosts (never private ones)."),
-]
-Include = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="RULE",
-        help="Only these operations: tag:pets, path:/pets/*, method:get or id:listPets; may be repeated.",
+# fmt: off
+OPTIONS: Final = (
+    Option(
+        "spec", ARGUMENTS, _OPENING, "An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.",
+        to="command", metavar="SPEC", required=True
     ),
-]
-Exclude = Annotated[
-    list[str] | None, typer.Option(metavar="RULE", help="Not these operations; rules as for --include.")
-]
-ReadOnly = Annotated[bool, typer.Option("--read-only", help="Only operations that change nothing (GET, HEAD, …).")]
-BaseUrl = Annotated[
-    str | None, typer.Option(metavar="URL", help="Where the API is, instead of what the document's `servers` say.")
-]
-Header = Annotated[
-    list[str] | None,
-    typer.Option(metavar="HEADER", help="'Name: value' to send with every call to the API; may be repeated."),
-]
-Auth = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="SCHEME=VALUE",
-        help="The credential of a security scheme (basic: user:password). Environment variables are safer: "
-        "`openapi-mcp inspect` names them.",
+    Option("tool", ARGUMENTS, _INSPECT, "Show only this tool, with its schemas.", to="command", metavar="TOOL"),
+    Option(
+        "tool", ARGUMENTS, _CALL, "Name of the tool, as `openapi-mcp inspect` shows it.",
+        to="command", metavar="TOOL", required=True
     ),
-]
-Server = Annotated[
-    str | None, typer.Option(metavar="N|URL|NAME", help="Which of the document's `servers` to call, from 0.")
-]
-ServerVar = Annotated[
-    list[str] | None, typer.Option(metavar="NAME=VALUE", help="The value of a server variable; may be repeated.")
-]
-ResultBytes = Annotated[
-    int | None,
-    typer.Option("--max-result-bytes", min=1024, help="Where longer answers are cut.", show_default="262144"),
-]
-Timeout = Annotated[float | None, typer.Option(min=0, help="Seconds without a byte of an answer.", show_default="60")]
-ConnectTimeout = Annotated[float | None, typer.Option(min=0, help="Seconds to connect to the API.", show_default="10")]
-TotalTimeout = Annotated[
-    float | None, typer.Option(min=0, help="Seconds for a whole call, retries included.", show_default="no limit")
-]
-Retries = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="How often a call is tried again that the API put off (429, 503) or that never reached it.",
-        show_default="2",
+    Option(
+        "arguments", ARGUMENTS, _CALL, "Arguments of the tool. Values are text or JSON; a repeated key makes a list.",
+        to="command", metavar="KEY=VALUE", many=True
     ),
-]
-Ca = Annotated[Path | None, typer.Option(metavar="FILE", help="Certificates to trust instead of the usual ones (PEM).")]
-ClientCert = Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate to show to the API (PEM).")]
-ClientKey = Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, where it is in a file of its own.")]
-AllowFiles = Annotated[
-    list[Path] | None,
-    typer.Option(metavar="FOLDER", help="Let binary arguments be file:// URLs of files in here; may be repeated."),
-]
-ModeOption = Annotated[
-    Mode | None,
-    typer.Option(
-        "--mode",
-        help="all: list every tool; search: list three tools that find, describe and call the others; "
+    Option(
+        "out", ARGUMENTS, _GENERATE, "Folder of the package. Files that are in it already are never lost.",
+        to="command", metavar="OUT", kind=Path, required=True
+    ),
+    Option(
+        "folder", ARGUMENTS, _BUNDLE, "A package that `openapi-mcp generate` wrote.",
+        to="command", metavar="FOLDER", kind=Path, required=True
+    ),
+    Option("action", ARGUMENTS, ("cache",), "clear: remove everything.", to="command", choices=("clear",)),
+    Option(
+        "as_json", COMMAND, _INSPECT, "Print everything as JSON, for programs.",
+        to="command", kind=bool, default=False, flags=("--json",)
+    ),
+    Option(
+        "validate", COMMAND, _INSPECT, "Validate the whole document too; takes seconds for a big one.",
+        to="command", kind=bool, default=True, flags=("--validate/--no-validate",)
+    ),
+    Option(
+        "json_arguments", COMMAND, _CALL, "Arguments as one JSON object, instead of KEY=VALUE.",
+        to="command", metavar="OBJECT", flags=("--json",)
+    ),
+    Option(
+        "dry_run", COMMAND, _CALL, "Print the HTTP request instead of sending it.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "name", COMMAND, _GENERATE, "Distribution name of the package.",
+        to="command", metavar="NAME", default_text="the API's title and -mcp"
+    ),
+    Option(
+        "runtime", COMMAND, _GENERATE,
+        "vendored: the package holds a copy of the runtime; installed: it depends on mcp-openapi-bridge.",
+        to="command", choices=("vendored", "installed"), default_text="as in the existing package, else vendored"
+    ),
+    Option(
+        "templates", COMMAND, _GENERATE, "Templates that replace the built-in ones of the same name.",
+        to="command", metavar="FOLDER", kind=Path
+    ),
+    Option(
+        "check", COMMAND, _GENERATE, "Write nothing; exit with 7 if the package is not what SPEC generates now.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "force", COMMAND, _GENERATE,
+        "Generate into a folder that holds other files: those stay, generated ones are put beside them.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "bundle", COMMAND, _GENERATE, "Also write the .mcpb archive that desktop clients install.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "output", COMMAND, _BUNDLE, "Path of the archive.",
+        to="command", metavar="FILE", kind=Path, flags=("--output", "-o"), default_text="NAME.mcpb in FOLDER"
+    ),
+    Option(
+        "base_url", API, _OPENING, "Base URL of the API, in the place of all the document's `servers`, also "
+        "those of single operations. FROM=TO replaces one: FROM is its URL, the beginning of it, or its host.",
+        metavar="URL|FROM=TO", many=True, pairs=True, single=True
+    ),
+    Option(
+        "server", API, _OPENING, "Which of the document's `servers` to call: its index from 0, its URL or its name.",
+        metavar="N|URL|NAME"
+    ),
+    Option("server_var", API, _OPENING, "Value of a server variable.", metavar="NAME=VALUE", many=True, pairs=True),
+    Option("header", API, _CALLING, "'Name: value' to send with every call to the API.", metavar="HEADER", many=True),
+    Option(
+        "auth", API, _CALLING, "Credential of a security scheme (basic: user:password). "
+        "SCHEME=env:NAME reads it from the environment variable NAME, which is safer; by default it is the variable "
+        "that `openapi-mcp inspect` names (API_TITLE_SCHEME).",
+        metavar="SCHEME=VALUE", many=True, pairs=True
+    ),
+    Option(
+        "lenient", API, _CALLING,
+        "Send arguments that do not fit the document too, and calls without a required credential, and say so in the "
+        "result: for documents that are stricter than their API.",
+        kind=bool, default=False
+    ),
+    Option(
+        "allow_files", API, _CALLING, "Let binary arguments be file:// URLs of files in this folder.",
+        metavar="FOLDER", kind=Path, many=True
+    ),
+    Option(
+        "ca", API, _OPENING, "Certificates to trust instead of the usual ones (PEM), of the API and of the document's "
+        "host.", metavar="FILE", kind=Path
+    ),
+    Option(
+        "client_cert", API, _OPENING, "Client certificate to show to the API and to the document's host (PEM).",
+        metavar="FILE", kind=Path
+    ),
+    Option(
+        "client_key", API, _OPENING, "Key of the client certificate, if it is in a file of its own.",
+        metavar="FILE", kind=Path
+    ),
+    Option(
+        "spec_header", DOCUMENT, _OPENING, "'Name: value' to send when the document is fetched.",
+        metavar="HEADER", many=True
+    ),
+    Option(
+        "allow_remote_refs", DOCUMENT, _OPENING,
+        "Let the document refer to files on other hosts (never to private addresses).", kind=bool, default=False
+    ),
+    Option(
+        "no_cache", DOCUMENT, _OPENING, "Compile the tools anew, and do not keep them for the next start.",
+        kind=bool, default=False
+    ),
+    Option(
+        "watch", DOCUMENT, _SERVE, "Reload the document when it changes, and tell the clients (SIGHUP does the same).",
+        kind=bool, default=False
+    ),
+    Option(
+        "watch_interval", DOCUMENT, _SERVE, "Seconds between two requests that ask whether a URL has changed.",
+        metavar="SECONDS", kind=float, default=1.0, minimum=0.1
+    ),
+    Option(
+        "check_contract", DOCUMENT, _SERVE,
+        "Log where requests and responses differ from the document, with a summary at the end; changes no call.",
+        kind=bool, default=False
+    ),
+    Option(
+        "include", TOOLS, _SELECTING,
+        "Only these operations: tag:pets, path:/pets/*, method:get or id:listPets.", metavar="RULE", many=True
+    ),
+    Option("exclude", TOOLS, _SELECTING, "Not these operations; rules as for --include.", metavar="RULE", many=True),
+    Option(
+        "read_only", TOOLS, _SELECTING, "Only operations that change nothing (GET, HEAD, …).", kind=bool, default=False
+    ),
+    Option(
+        "mode", TOOLS, ("serve", "inspect"),
+        "all: list every tool; search: list three tools that find, describe and call the others; "
         "code: the third runs programs that call them (needs the extra `code`); "
         "auto: all, but search above 128 tools or 40,000 tokens.",
-        show_default="auto",
+        choices=("all", "search", "code", "auto"), default="auto"
     ),
-]
-Pin = Annotated[
-    list[str] | None,
-    typer.Option("--pin", metavar="TOOL", help="List this tool in search or code mode as well; may be repeated."),
-]
-CodeTimeout = Annotated[
-    float | None,
-    typer.Option(min=0.1, help="Seconds for a program of code mode, its calls included.", show_default="50"),
-]
-CodeCalls = Annotated[
-    int | None, typer.Option(min=1, help="Calls that a program of code mode may make.", show_default="100")
-]
-PageSize = Annotated[
-    int | None,
-    typer.Option(min=1, help="Tools in a page of the list; many clients read one page only.", show_default="all"),
-]
-ExplicitFields = Annotated[
-    bool,
-    typer.Option(
-        "--explicit-fields",
-        help="For clients that want every field: structuredContent {} where there is none, nextCursor '' at the end.",
+    Option("pin", TOOLS, _SERVE, "List this tool in search or code mode as well.", metavar="TOOL", many=True),
+    Option(
+        "budget", TOOLS, _SELECTING,
+        "Tokens for the descriptions, and as many for the output schemas, of all tools together; the more tools, the "
+        "less of each. In input schemas only descriptions are cut.",
+        metavar="TOKENS", kind=int, default_text="65536", minimum=0
     ),
-]
-Watch = Annotated[
-    bool,
-    typer.Option("--watch", help="Load the document again when it changes, and tell the clients (as SIGHUP does)."),
-]
-WatchInterval = Annotated[
-    float | None,
-    typer.Option(min=0.1, help="Seconds between two questions whether a URL changed.", show_default="1"),
-]
-Workers = Annotated[
-    int | None, typer.Option(min=1, help="Processes that share the work (http).", show_default="1", metavar="N")
-]
-AuthToken = Annotated[
-    str | None,
-    typer.Option(
-        envvar="OPENAPI_MCP_AUTH_TOKEN", help="The bearer token that clients must show (http). Better as a variable."
+    Option(
+        "compact", TOOLS, _SELECTING, "Short descriptions and no output schemas, however few tools there are.",
+        kind=bool, default=False
     ),
-]
-RateLimit = Annotated[
-    str | None,
-    typer.Option(metavar="LIMIT", help="Calls a caller may make of a tool: 20/second, or 100/minute;2000/day."),
-]
-SessionSecret = Annotated[
-    str | None,
-    typer.Option(
-        envvar="OPENAPI_MCP_SESSION_SECRET",
-        help="Signs session ids (http); the same for all replicas behind one address. Better as a variable.",
-        show_default="random",
+    Option(
+        "max_tools", TOOLS, _SELECTING, "At most this many tools: the first ones, deprecated ones last.",
+        metavar="N", kind=int, minimum=1, default_text="all"
     ),
-]
-AllowHost = Annotated[
-    list[str] | None,
-    typer.Option(metavar="HOST", help="A name this server is reached by, with or without port; may be repeated."),
-]
-AllowOrigin = Annotated[
-    list[str] | None,
-    typer.Option(metavar="ORIGIN", help="A web page's origin that may use this server, as https://app.example.com."),
-]
-AllowUnauthenticated = Annotated[
-    bool,
-    typer.Option("--allow-unauthenticated", help="Listen to other machines without --auth-token."),
-]
-MaxConcurrency = Annotated[
-    int | None,
-    typer.Option(min=1, help="Requests at once; one more is told to come back later (503).", show_default="256"),
-]
-MaxBodyBytes = Annotated[
-    int | None, typer.Option(min=1024, help="The largest message a client may send (http).", show_default="4194304")
-]
-RequestTimeout = Annotated[
-    float | None, typer.Option(min=0.1, help="Seconds that a client may wait for an answer (http).", show_default="600")
-]
-CheckContract = Annotated[
-    bool,
-    typer.Option(
-        "--check-contract",
-        help="Log where requests and answers differ from the document, and sum it up at the end; changes no call.",
+    Option(
+        "max_instructions", TOOLS, _SELECTING,
+        "Characters of the instructions that clients put before every conversation (the API's description).",
+        metavar="N", kind=int, default=2000, minimum=0
     ),
-]
-Budget = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        metavar="TOKENS",
-        help="What descriptions, and schemas of answers, may take in all tools together; of many tools each says less. "
-        "Input schemas stay whole.",
-        show_default="65536",
+    Option(
+        "page_size", TOOLS, _SERVE, "Tools in a page of the list; many clients read only one page.",
+        metavar="N", kind=int, minimum=1, default_text="all"
     ),
-]
-Compact = Annotated[
-    bool, typer.Option("--compact", help="Short descriptions and no schemas of answers, however few the tools are.")
-]
-MaxTools = Annotated[
-    int | None, typer.Option(min=1, help="At most so many tools: the first ones, deprecated ones last.")
-]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Make the tools anew, and keep them for no later start.")]
+    Option(
+        "explicit_fields", TOOLS, _SERVE,
+        "For clients that require every field: structuredContent {} where there is none, nextCursor '' at the end.",
+        kind=bool, default=False
+    ),
+    Option(
+        "code_timeout", CODE, _SERVE, "Seconds for a program, its calls included.",
+        metavar="SECONDS", kind=float, default=50.0, minimum=0.1
+    ),
+    Option("code_calls", CODE, _SERVE, "Calls that a program may make.", metavar="N", kind=int, default=100, minimum=1),
+    Option(
+        "timeout", LIMITS, _CALLING, "Seconds to wait for the next byte of the API's response.",
+        metavar="SECONDS", kind=float, default=60.0, minimum=0
+    ),
+    Option(
+        "connect_timeout", LIMITS, _CALLING, "Seconds to connect to the API.",
+        metavar="SECONDS", kind=float, default=10.0, minimum=0
+    ),
+    Option(
+        "total_timeout", LIMITS, _CALLING, "Seconds for a whole call, retries included.",
+        metavar="SECONDS", kind=float, default_text="no limit", minimum=0
+    ),
+    Option(
+        "retries", LIMITS, _CALLING,
+        "How often a call is repeated that the API postponed (429, 503) or that never reached it.",
+        metavar="N", kind=int, default=2, minimum=0
+    ),
+    Option(
+        "max_result_tokens", LIMITS, _CALLING,
+        "Results are cut at this size: text and structured content together, four bytes a token.",
+        metavar="TOKENS", kind=int, default=20_000, minimum=256
+    ),
+    Option(
+        "rate_limit", LIMITS, _SERVE, "Calls that one client may make of one tool: 20/second, or 100/minute;2000/day.",
+        metavar="LIMIT", default_text="no limit"
+    ),
+    Option(
+        "max_concurrency", LIMITS, _SERVE, "Requests served at once; a further one is answered with 503 (http).",
+        to="http", metavar="N", kind=int, default=256, minimum=1
+    ),
+    Option(
+        "max_body_bytes", LIMITS, _SERVE, "Largest message that a client may send (http).",
+        to="http", metavar="BYTES", kind=int, default=4_194_304, minimum=1024
+    ),
+    Option(
+        "request_timeout", LIMITS, _SERVE, "Seconds that a client may wait for a response (http).",
+        to="http", metavar="SECONDS", kind=float, default=600.0, minimum=0.1
+    ),
+    Option(
+        "transport", HTTP, _SERVE, "How clients reach the server.", to="command", choices=("stdio", "http"),
+        default_text="http at a terminal or with --host, --port or --path, else stdio"
+    ),
+    Option("host", HTTP, _SERVE, "Address to listen on.", to="http", metavar="HOST", default="127.0.0.1"),
+    Option(
+        "port", HTTP, _SERVE, "Port to listen on; 0 takes a free one.",
+        to="http", metavar="PORT", kind=int, default=8000, minimum=0, maximum=65535
+    ),
+    Option("path", HTTP, _SERVE, "Path of the MCP endpoint.", to="http", metavar="PATH", default="/mcp"),
+    Option(
+        "workers", HTTP, _SERVE, "Processes that share the work.",
+        to="http", metavar="N", kind=int, default=1, minimum=1
+    ),
+    Option(
+        "auth_token", ACCESS, _SERVE, "Bearer token that clients must send (http). Safer as the variable.",
+        to="http", metavar="TOKEN", variable="OPENAPI_MCP_AUTH_TOKEN"
+    ),
+    Option(
+        "allow_unauthenticated", ACCESS, _SERVE, "Listen to other machines without --auth-token.",
+        to="http", kind=bool, default=False
+    ),
+    Option(
+        "allow_host", ACCESS, _SERVE, "A name that clients reach this server by, with or without port.",
+        to="http", metavar="HOST", many=True
+    ),
+    Option(
+        "allow_origin", ACCESS, _SERVE, "Origin of web pages that may use this server, as https://app.example.com.",
+        to="http", metavar="ORIGIN", many=True
+    ),
+    Option(
+        "session_secret", ACCESS, _SERVE,
+        "Signs session ids (http); the same for all replicas behind one address. Safer as the variable.",
+        to="http", metavar="SECRET", variable="OPENAPI_MCP_SESSION_SECRET", default_text="random"
+    ),
+    Option(
+        "config", GENERAL, _OPENING,
+        'Options in a TOML file: base-url = "…". ${NAME} in a text is the environment variable NAME, $$ is $. '
+        "The command line wins.",
+        to="command", metavar="FILE", kind=Path
+    ),
+    Option(
+        "debug", GENERAL, _ALL, "Show tracebacks, and log what is sent to the API (no credentials).",
+        to="command", kind=bool, default=False
+    ),
+)
+# fmt: on
+"""Every option, in the order of `--help`."""
+
+SETTINGS: Final[Mapping[str, Option]] = {option.name: option for option in OPTIONS if option.to != "command"}
+"""The options that a settings file may hold, by name."""
+
+DEFAULTS: Final[Mapping[str, Any]] = {name: option.default for name, option in SETTINGS.items()}
 
 
-class CacheAction(StrEnum):
-    """What may be done with the cache."""
+def of_command(command: str) -> tuple[Option, ...]:
+    """Return the options and arguments of a command, arguments first."""
+    return tuple(option for option in OPTIONS if command in option.commands)
 
-    CLEAR = "clear"
 
-
-CacheActionArgument = Annotated[
-    CacheAction | None, typer.Argument(metavar="[clear]", help="clear: remove everything.", show_default=False)
-]
-Settings = Annotated[
-    Path | None,
-    typer.Option("--config", metavar="FILE", help='Options in a TOML file: base-url = "…"; the command line wins.'),
-]
-Debug = Annotated[
-    bool, typer.Option("--debug", help="Show tracebacks and log what is sent to the API (no credentials).")
-]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="The package's folder; what is in it is never lost.")]
-PackageName = Annotated[
-    str | None, typer.Option("--name", help="The package's distribution name.", show_default="the title and -mcp")
-]
-RuntimeOption = Annotated[
-    Runtime | None,
-    typer.Option(
-        "--runtime",
-        help="vendored: a copy of the runtime is in the package; installed: it depends on this one.",
-        show_default="as it is there, else vendored",
-    ),
-]
-TemplatesFolder = Annotated[
-    Path | None,
-    typer.Option("--templates", metavar="FOLDER", help="Templates that take the place of the built-in ones, by name."),
-]
-Check = Annotated[
-    bool, typer.Option("--check", help="Write nothing; exit with 7 where the package is not what SPEC says now.")
-]
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="Generate into a folder with files of its own: those stay, ours are put beside."),
-]
-Bundle = Annotated[bool, typer.Option("--bundle", help="Also make the .mcpb archive that desktop clients install.")]
+def settings_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of the settings file, as it is published in `specs/settings.schema.json`."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Settings of openapi-mcp",
+        "description": "The TOML file of --config: options of the command line by name. ${NAME} in a text is the "
+        "environment variable NAME, $$ is $. The command line wins.",
+        "type": "object",
+        "properties": {option.setting: option.schema() for option in SETTINGS.values()},
+        "additionalProperties": False,
+    }

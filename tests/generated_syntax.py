@@ -1,4 +1,4 @@
-"""What generated Python may hold: a walk over its syntax that finds whatever is no declaration of a known kind."""
+"""The syntax that generated Python may contain: a walk that reports everything but known declarations."""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ VERBS = {"get", "put", "post", "delete", "patch", "operation"}
 
 
 def faults(source: str) -> Iterator[str]:
-    """What of a module of tools, or of `api.py`, is no import, no declaration and no tool."""
+    """Yield everything in a module of tools, or in `api.py`, that is not an import, a declaration or a tool."""
     tree = ast.parse(source)
     if ast.get_docstring(tree) is None:
         yield "the module has no docstring"
@@ -49,20 +49,20 @@ def typed_member(member: ast.stmt, known: set[str]) -> Iterator[str]:
 
 
 def function(node: ast.AsyncFunctionDef, decorator: ast.Call, known: set[str]) -> Iterator[str]:
-    """A tool: decorated by the toolbox, and its body a docstring and one call of itself."""
+    """Check a tool: a decorator of the toolbox, and a body of a docstring and one call."""
     match decorator.func:
         case ast.Attribute(value=ast.Name(id="tools"), attr=verb) if verb in VERBS:
             for value in [*decorator.args, *(keyword.value for keyword in decorator.keywords)]:
                 yield from expression(value, known)
         case _:
-            yield f"line {node.lineno}: a decorator of its own"
+            yield f"line {node.lineno}: an unknown decorator"
     parameters = {argument.arg for argument in node.args.kwonlyargs}
     for argument in node.args.kwonlyargs:
         if argument.annotation is not None:
             yield from expression(argument.annotation, known)
     for default in node.args.kw_defaults:
         if not (default is None or isinstance(default, ast.Constant | ast.UnaryOp)):
-            yield f"line {default.lineno}: a default that is no constant"
+            yield f"line {default.lineno}: a default that is not a constant"
     match node.body:
         case [
             ast.Expr(value=ast.Constant(value=str())),
@@ -76,15 +76,15 @@ def function(node: ast.AsyncFunctionDef, decorator: ast.Call, known: set[str]) -
                 )
             ),
         ] if name == node.name:
-            passed = {word.arg: word.value.id for word in keywords if word.arg and isinstance(word.value, ast.Name)}
-            if passed != {parameter: parameter for parameter in parameters} or len(passed) != len(keywords):
-                yield f"line {node.lineno}: {node.name} does not pass on what it gets"
+            sent = {word.arg: word.value.id for word in keywords if word.arg and isinstance(word.value, ast.Name)}
+            if sent != {parameter: parameter for parameter in parameters} or len(sent) != len(keywords):
+                yield f"line {node.lineno}: {node.name} does not pass on its arguments"
         case _:
             yield f"line {node.lineno}: {node.name} does more than call the API"
 
 
 def expression(node: ast.expr, known: set[str]) -> Iterator[str]:
-    """A value: literals, names that are known, and calls of what the runtime offers."""
+    """Check a value: literals, known names, and calls of names of the runtime."""
     for inner in ast.walk(node):
         match inner:
             case ast.Constant() | ast.List() | ast.Tuple() | ast.Dict() | ast.keyword() | ast.Load():

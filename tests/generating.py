@@ -1,4 +1,4 @@
-"""Generated packages in tests: made, put on disk, imported; and the golden ones, which `make golden` writes anew."""
+"""Generate packages in tests, write them to disk and import them; `make golden` rewrites the golden packages."""
 
 import importlib
 import shutil
@@ -10,43 +10,44 @@ from types import ModuleType
 
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
-from openapi_mcp.generator import Package, Runtime, generate
-from openapi_mcp.mode import Mode
-from openapi_mcp.python_names import package
+from openapi_mcp.generator import python_names
+from openapi_mcp.generator.package import Package, Runtime, generate
+from openapi_mcp.modes import Mode
 from tests.conftest import ROOT
 
-SPECS = sorted(path for path in (ROOT / "specs").iterdir() if path.suffix in {".yaml", ".json"})
+DOCUMENTS = (path for path in (ROOT / "specs").iterdir() if path.suffix in {".yaml", ".json"})
+SPECS = sorted(path for path in DOCUMENTS if ".schema" not in path.suffixes)
 GOLDEN = ROOT / "tests" / "golden"
 
 
 def bridge(document: Path) -> Bridge:
-    """As `generate` opens it, and `serve --mode all`."""
+    """Open a document as `generate` and `serve --mode all` do."""
     return Bridge.open(Config(source=str(document), mode=Mode.ALL))
 
 
 def without_runtime(files: Mapping[PurePosixPath, bytes]) -> dict[PurePosixPath, bytes]:
-    """The files but for the copy of the runtime, which has its own test."""
+    """Return the files without the copy of the runtime, which has its own tests."""
     return {path: content for path, content in files.items() if "_runtime" not in path.parts}
 
 
 def write(files: Mapping[PurePosixPath, bytes], folder: Path) -> None:
     for path, content in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
 
 
 def generated(document: Path, folder: Path, *, name: str | None = None, runtime: Runtime = "vendored") -> Package:
-    """A package on disk."""
-    made = generate(bridge(document), name=name, runtime=runtime)
-    write(made.files, folder)
-    return made
+    """Generate a package and write it to a folder."""
+    package = generate(bridge(document), name=name, runtime=runtime)
+    write(package.files, folder)
+    return package
 
 
 @contextmanager
-def imported(made: Package, folder: Path) -> Iterator[ModuleType]:
-    """The `server` module of a package; nothing of it stays behind."""
-    name = package(made.name)
+def imported(package: Package, folder: Path) -> Iterator[ModuleType]:
+    """Import the `server` module of a package within the block; afterwards its modules are forgotten."""
+    name = python_names.package(package.name)
     sys.path.insert(0, str(folder))
     try:
         yield importlib.import_module(f"{name}.server")

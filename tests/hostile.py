@@ -1,4 +1,4 @@
-"""Messages as a broken or hostile peer may send them: nearly right ones above all, for those get farthest."""
+"""Hypothesis strategies for messages of broken or hostile peers; most are nearly valid, since those get farthest."""
 
 import copy
 import json
@@ -32,9 +32,9 @@ VALUES = st.recursive(
 
 
 def weighted(*choices: tuple[int, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
-    """One of some strategies, each as often as its weight says; `one_of` takes the same one only once."""
-    each = [strategy for weight, strategy in choices for _ in range(weight)]
-    return st.sampled_from(range(len(each))).flatmap(each.__getitem__)
+    """Draw from strategies in proportion to their weights (`one_of` ignores repeated strategies)."""
+    strategies = [strategy for weight, strategy in choices for _ in range(weight)]
+    return st.sampled_from(range(len(strategies))).flatmap(strategies.__getitem__)
 
 
 IDS: st.SearchStrategy[Any] = st.one_of(
@@ -52,7 +52,7 @@ METAS = st.fixed_dictionaries({}, optional={"progressToken": GOOD_IDS, "tracepar
 
 
 def params(tools: list[str], metas: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Parameters that suit every method at once."""
+    """Draw parameters that are valid for every method."""
     return st.fixed_dictionaries(
         {
             "name": st.sampled_from(tools),
@@ -71,31 +71,31 @@ def params(tools: list[str], metas: st.SearchStrategy[Any]) -> st.SearchStrategy
     )
 
 
-def right(tools: list[str]) -> st.SearchStrategy[dict[str, Any]]:
-    """Requests and notifications of both eras, as they should be."""
-    given = weighted((2, params(tools, ENVELOPES)), (1, params(tools, METAS)))
+def valid(tools: list[str]) -> st.SearchStrategy[dict[str, Any]]:
+    """Draw valid requests and notifications of both eras."""
+    parameters = weighted((2, params(tools, ENVELOPES)), (1, params(tools, METAS)))
     method = weighted((1, st.sampled_from(METHODS)), (1, st.sampled_from(SERVED)))
-    one = {"jsonrpc": st.just("2.0"), "method": method, "params": given}
-    return weighted((6, st.fixed_dictionaries(one | {"id": GOOD_IDS})), (1, st.fixed_dictionaries(one)))
+    members = {"jsonrpc": st.just("2.0"), "method": method, "params": parameters}
+    return weighted((6, st.fixed_dictionaries(members | {"id": GOOD_IDS})), (1, st.fixed_dictionaries(members)))
 
 
 @st.composite
-def spoiled(draw: st.DrawFn, whole: st.SearchStrategy[dict[str, Any]]) -> dict[str, Any]:
-    """Objects in which a member or two are missing, have another value, or should not be there; sometimes none."""
-    message = copy.deepcopy(draw(whole))
+def altered(draw: st.DrawFn, objects: st.SearchStrategy[dict[str, Any]]) -> dict[str, Any]:
+    """Draw an object and remove, replace or add up to three of its members, at any depth."""
+    message = copy.deepcopy(draw(objects))
     for _ in range(draw(st.sampled_from([0, 0, 0, 1, 1, 1, 2, 3]))):
-        places = list(objects_in(message))
-        place = places[draw(st.integers(0, len(places) - 1))]
-        name = draw(st.sampled_from([*place, "id", "result", "error", "cursor", "_meta"]))
-        if name in place and draw(st.booleans()):
-            del place[name]
+        nested = list(objects_in(message))
+        target = nested[draw(st.integers(0, len(nested) - 1))]
+        name = draw(st.sampled_from([*target, "id", "result", "error", "cursor", "_meta"]))
+        if name in target and draw(st.booleans()):
+            del target[name]
         else:
-            place[name] = draw(IDS if name == "id" else VALUES)
+            target[name] = draw(IDS if name == "id" else VALUES)
     return message
 
 
 def objects_in(value: Any) -> Iterator[dict[str, Any]]:
-    """An object and all those that members lead to."""
+    """Yield an object and the objects among its members, at any depth."""
     if isinstance(value, dict):
         yield value
         for member in value.values():
@@ -103,9 +103,9 @@ def objects_in(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def messages(tools: list[str]) -> st.SearchStrategy[Any]:
-    """JSON values as messages: objects, batches and anything else."""
-    one = spoiled(right(tools))
-    return weighted((8, one), (1, st.lists(one | VALUES, max_size=4)), (1, VALUES))
+    """Draw JSON values as messages: objects, batches and any others."""
+    message = altered(valid(tools))
+    return weighted((8, message), (1, st.lists(message | VALUES, max_size=4)), (1, VALUES))
 
 
 INITIALIZE = st.sampled_from(REVISIONS).map(
@@ -122,7 +122,7 @@ SEPARATORS = st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", "\r: ")])
 
 @st.composite
 def texts(draw: st.DrawFn, values: st.SearchStrategy[Any]) -> bytes:
-    """JSON text in UTF-8, as different writers write it; a lone surrogate stays an escape."""
+    """Draw JSON text in UTF-8, in the styles of several writers; a lone surrogate stays an escape."""
     value = draw(values)
     try:
         return json.dumps(value, ensure_ascii=draw(st.booleans()), separators=draw(SEPARATORS)).encode()
@@ -157,15 +157,15 @@ JUNK = st.one_of(
 
 
 @st.composite
-def damaged(draw: st.DrawFn, whole: st.SearchStrategy[bytes]) -> bytes:
-    """Bytes of which some were lost, added or changed on their way."""
-    data = draw(whole)
+def damaged(draw: st.DrawFn, texts: st.SearchStrategy[bytes]) -> bytes:
+    """Draw bytes and remove, add or replace up to three of them."""
+    data = draw(texts)
     start = draw(st.integers(0, len(data)))
     end = min(len(data), start + draw(st.integers(0, 3)))
     return data[:start] + draw(st.binary(max_size=3)) + data[end:]
 
 
 def bodies(tools: list[str]) -> st.SearchStrategy[bytes]:
-    """What may stand where one message should."""
-    right = texts(messages(tools))
-    return weighted((8, right), (1, damaged(right)), (1, JUNK))
+    """Draw bytes for one message: mostly JSON texts, some damaged, some no JSON at all."""
+    written = texts(messages(tools))
+    return weighted((8, written), (1, damaged(written)), (1, JUNK))

@@ -1,10 +1,11 @@
-"""What the specification demands as the answer to a message, whatever it is; written from its text, for fuzz tests.
+"""Oracle for fuzz tests: the answers that the specification allows to any message.
 
 Nothing of openapi_mcp is used here, so that no mistake is made twice. Where the specification leaves a choice, `Answer`
-takes each of them. Sections are those of 2025-11-25 (handshake era) and 2026-07-28 (stateless era).
+accepts each alternative. Sections are those of 2025-11-25 (handshake era) and 2026-07-28 (stateless era).
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
@@ -22,9 +23,9 @@ Shape = Callable[[Any], bool]
 
 @dataclass(frozen=True)
 class Answer:
-    """A message that must come back, or may where it is not `sure`: an error of these codes, or a result of this shape.
+    """A required message, or an optional one if it is not `sure`: an error of these codes, or a result of this shape.
 
-    `status` are the HTTP statuses it may have. `acknowledges` stands for what a subscription begins with.
+    `status` are the HTTP statuses that it may have. `acknowledges` marks the message that begins a subscription.
     """
 
     id: Any = NO_ID
@@ -33,21 +34,25 @@ class Answer:
     sure: bool = True
     status: tuple[int, ...] = (200,)
     acknowledges: bool = False
+    other_ids: tuple[Any, ...] = ()
+    """Ids that it may have instead: those that stand in a message that cannot be read."""
 
-    def accepts(self, said: Any) -> bool:
-        """Whether a message that came back is this one."""
-        if not isinstance(said, dict) or said.get("jsonrpc") != "2.0":
+    def accepts(self, message: Any) -> bool:
+        """Return whether a message of the server is this one."""
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             return False
         if self.acknowledges:
-            return _is_acknowledgement(said) and same(_tag(said), self.id)
-        if not same(said.get("id", NO_ID), self.id) or ("result" in said) == ("error" in said):
+            return _is_acknowledgement(message) and same(_tag(message), self.id)
+        if not any(same(message.get("id", NO_ID), each) for each in (self.id, *self.other_ids)):
             return False
-        if "error" in said:
-            return _is_error(said["error"], self.codes)
+        if ("result" in message) == ("error" in message):
+            return False
+        if "error" in message:
+            return _is_error(message["error"], self.codes)
         try:
-            return self.shape is not None and self.shape(said["result"])
+            return self.shape is not None and self.shape(message["result"])
         except (KeyError, TypeError):
-            return False  # the result of something else
+            return False  # a result of another shape
 
 
 @dataclass(frozen=True)
@@ -60,33 +65,33 @@ class Batch:
 
     @property
     def sure(self) -> bool:
-        """Whether anything must come back."""
+        """Return whether any answer is required."""
         return any(answer.sure for answer in self.answers)
 
-    def accepts(self, said: Any) -> bool:
-        """Whether a message that came back is this one."""
-        return isinstance(said, list) and bool(said) and not unmatched(self.answers, said)
+    def accepts(self, message: Any) -> bool:
+        """Return whether a message of the server is this one."""
+        return isinstance(message, list) and bool(message) and not unmatched(self.answers, message)
 
 
-Wanted = Answer | Batch
+Expected = Answer | Batch
 
 
-def unmatched(wanted: Sequence[Wanted], said: Sequence[Any]) -> list[Any]:
-    """What was said and not wanted, and what was wanted and not said."""
-    missing, surplus = list(wanted), []
-    for message in said:
-        # Those that are sure go first: an answer that may be missing must not take the place of one that may not.
+def unmatched(expected: Sequence[Expected], messages: Sequence[Any]) -> list[Any]:
+    """Return the messages that were not expected and the required ones that are missing."""
+    missing, surplus = list(expected), []
+    for message in messages:
+        # Required answers are matched first: an optional one must not use up their message.
         order = sorted(range(len(missing)), key=lambda index: not missing[index].sure)
-        found = next((index for index in order if missing[index].accepts(message)), None)
-        if found is None:
+        match = next((index for index in order if missing[index].accepts(message)), None)
+        if match is None:
             surplus.append(message)
         else:
-            del missing[found]
+            del missing[match]
     return surplus + [answer for answer in missing if answer.sure]
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two ids are the same, also in their type; an integer may be written with a fraction of zero."""
+    """Return whether two ids are equal, also in their type; an integer may be written with a fraction of zero."""
     if NO_ID in (one, other):
         return one is other
     if isinstance(one, bool) or isinstance(other, bool):
@@ -95,10 +100,22 @@ def same(one: Any, other: Any) -> bool:
 
 
 def read(data: bytes) -> Any:
-    """The JSON value of bytes; ValueError where they hold none, or a number that JSON allows and nobody has to keep."""
+    """Parse JSON. Raises ValueError for invalid JSON, and for numbers that implementations need not support."""
     value = json.loads(data.decode("utf-8-sig"), parse_constant=_no_constant)
     json.dumps(value, allow_nan=False)
     return value
+
+
+def ids_in(data: bytes) -> tuple[Any, ...]:
+    """Return the values that stand behind a name `id` in bytes that are not JSON: an error may have one of them."""
+    values = []
+    for match in re.finditer(rb'"id"\s*:\s*', data):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(data[match.end() :].decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            continue
+        values += [value] if is_id(value) else []
+    return tuple(values)
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -106,14 +123,14 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def is_id(value: Any) -> bool:
-    """A string or an integer; a string that is no Unicode text cannot be sent back."""
+    """Return whether a value is a string or an integer. A string with a surrogate is none: it cannot be sent back."""
     if isinstance(value, str):
         return not any(0xD800 <= ord(character) < 0xE000 for character in value)
     return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value % 1 == 0)
 
 
 def envelope(message: Any) -> dict[str, Any] | None:
-    """The `_meta` of a message of the stateless era, None for one of the other."""
+    """Return the `_meta` of a message of the stateless era, None for other messages."""
     params = message.get("params") if isinstance(message, dict) else None
     meta = params.get("_meta") if isinstance(params, dict) else None
     return meta if isinstance(meta, dict) and PREFIX + "protocolVersion" in meta else None
@@ -121,22 +138,22 @@ def envelope(message: Any) -> dict[str, Any] | None:
 
 @dataclass
 class Rules:
-    """What a server of these tools, whose list fits on one page and may change, has to answer on one connection."""
+    """The answers required on one connection of a server with these tools, on one page, which may change."""
 
     tools: frozenset[str]
     revision: str | None = None
     excused: list[Any] = field(default_factory=list)
-    """Ids whose requests were cancelled."""
+    """Ids of cancelled requests."""
 
-    def wanted(self, message: Any) -> Iterator[Wanted]:
-        """What has to come back to a JSON value that was sent on stdio."""
+    def expected(self, message: Any) -> Iterator[Expected]:
+        """Yield the answers required to a JSON value."""
         if isinstance(message, list):
             yield self._batch(message)
         else:
-            yield from self.wanted_of_one(message)
+            yield from self.expected_of_message(message)
 
-    def wanted_of_one(self, message: Any) -> Iterator[Answer]:
-        """What has to come back to anything but a batch."""
+    def expected_of_message(self, message: Any) -> Iterator[Answer]:
+        """Yield the answer required to anything but a batch."""
         if not isinstance(message, dict):
             yield Answer(codes=(INVALID,), status=(400,))
             return
@@ -149,20 +166,20 @@ class Rules:
             # Without an id it may be a broken notification, which is never answered, or a broken request, which is.
             yield Answer(id=request_id, codes=(INVALID,), status=(400,), sure=request_id is not NO_ID)
         elif request_id is NO_ID:
-            self._notified(message)
+            self._notify(message)
         else:
             yield self.answer(message)
 
     def answer(self, message: dict[str, Any]) -> Answer:
-        """What has to come back to a request."""
+        """Return the answer required to a request."""
         return self._stateless(message) if envelope(message) is not None else self._handshake(message)
 
-    def _notified(self, message: dict[str, Any]) -> None:
+    def _notify(self, message: dict[str, Any]) -> None:
         params = message.get("params")
         if message["method"] == "notifications/cancelled" and isinstance(params, dict):
             self.excused.append(params.get("requestId"))
 
-    def _batch(self, messages: list[Any]) -> Wanted:
+    def _batch(self, messages: list[Any]) -> Expected:
         if self.revision != "2025-03-26" or not messages:
             return Answer(codes=(INVALID,), status=(400,))
         return Batch(tuple(answer for message in messages for answer in self._batched(message)))
@@ -171,27 +188,27 @@ class Rules:
         if _is_alone(message):
             yield Answer(id=message["id"], codes=(INVALID,))
         else:
-            yield from self.wanted_of_one(message)
+            yield from self.expected_of_message(message)
 
     def _handshake(self, message: dict[str, Any]) -> Answer:
         """basic/lifecycle, basic/utilities/ping, server/tools, server/utilities/logging."""
         request_id, method, params = message["id"], message["method"], message.get("params")
-        given = {} if params is None else params
+        arguments = {} if params is None else params
         if method == "ping":
-            return Answer(request_id, (PARAMS, INVALID) if not isinstance(given, dict) else (), shape={}.__eq__)
+            return Answer(request_id, (PARAMS, INVALID) if not isinstance(arguments, dict) else (), shape={}.__eq__)
         if method == "initialize":
-            return self._initialized(request_id, given)
+            return self._initialize(request_id, arguments)
         if method not in _HANDSHAKE:
             return Answer(request_id, (METHOD,))
         if self.revision is None:
             return Answer(request_id, (PARAMS, INVALID))
-        return _of_method(_HANDSHAKE[method], request_id, given, self.tools)
+        return _of_method(_HANDSHAKE[method], request_id, arguments, self.tools)
 
-    def _initialized(self, request_id: Any, params: Any) -> Answer:
-        asked = params.get("protocolVersion") if isinstance(params, dict) else None
-        if not isinstance(asked, str):
+    def _initialize(self, request_id: Any, params: Any) -> Answer:
+        requested = params.get("protocolVersion") if isinstance(params, dict) else None
+        if not isinstance(requested, str):
             return Answer(request_id, (PARAMS, INVALID))
-        agreed = self.revision = asked if asked in HANDSHAKE else HANDSHAKE[-1]
+        agreed = self.revision = requested if requested in HANDSHAKE else HANDSHAKE[-1]
         return Answer(request_id, shape=lambda result: _is_greeting(result, agreed))
 
     def _stateless(self, message: dict[str, Any]) -> Answer:
@@ -212,7 +229,7 @@ Check = Callable[[dict[str, Any], frozenset[str]], bool]
 
 @dataclass(frozen=True)
 class Method:
-    """When the parameters of a method are right, and what its result is then."""
+    """A method: the check of its parameters and the shape of its result."""
 
     takes: Check
     shape: Shape
@@ -228,7 +245,7 @@ def _of_method(method: Method, request_id: Any, params: Any, tools: frozenset[st
 
 
 def _is_alone(message: Any) -> bool:
-    """Whether it is a request that no batch may hold, however right it is by itself."""
+    """Return whether a message is a request that is valid outside of a batch only."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or not is_id(message.get("id")):
         return False
     method = message.get("method")
@@ -243,12 +260,12 @@ def _is_error(error: Any, codes: tuple[int, ...]) -> bool:
     return named or error["code"] != UNSUPPORTED
 
 
-def _is_acknowledgement(said: dict[str, Any]) -> bool:
-    return said.get("method") == "notifications/subscriptions/acknowledged" and "id" not in said
+def _is_acknowledgement(message: dict[str, Any]) -> bool:
+    return message.get("method") == "notifications/subscriptions/acknowledged" and "id" not in message
 
 
-def _tag(said: dict[str, Any]) -> Any:
-    return said["params"]["_meta"][PREFIX + "subscriptionId"]
+def _tag(message: dict[str, Any]) -> Any:
+    return message["params"]["_meta"][PREFIX + "subscriptionId"]
 
 
 def _takes_call(params: dict[str, Any], tools: frozenset[str]) -> bool:
@@ -268,8 +285,8 @@ def _is_level(params: dict[str, Any], _tools: frozenset[str]) -> bool:
 
 
 def _is_filter(params: dict[str, Any], _tools: frozenset[str]) -> bool:
-    wanted = params.get("notifications")
-    return isinstance(wanted, dict) and isinstance(wanted.get("toolsListChanged", False), bool)
+    notifications = params.get("notifications")
+    return isinstance(notifications, dict) and isinstance(notifications.get("toolsListChanged", False), bool)
 
 
 def _anything(_params: dict[str, Any], _tools: frozenset[str]) -> bool:
@@ -286,7 +303,7 @@ def _is_greeting(result: Any, revision: str) -> bool:
 
 
 def _is_plain(result: Any) -> bool:
-    """Nothing of the stateless era."""
+    """Return whether a result has no member of the stateless era."""
     return not {"resultType", "ttlMs", "cacheScope"} & result.keys()
 
 
@@ -296,8 +313,8 @@ def _is_complete(result: Any) -> bool:
 
 
 def _is_cached(result: Any) -> bool:
-    whole = isinstance(result["ttlMs"], int) and result["ttlMs"] >= 0 and result["cacheScope"] in {"public", "private"}
-    return whole and _is_complete(result)
+    cached = isinstance(result["ttlMs"], int) and result["ttlMs"] >= 0 and result["cacheScope"] in {"public", "private"}
+    return cached and _is_complete(result)
 
 
 def _is_list(result: Any) -> bool:

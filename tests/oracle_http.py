@@ -1,7 +1,7 @@
-"""What the specification demands as the answer to an HTTP request, whatever it is; the checks in the order it gives.
+"""Oracle for Streamable HTTP: the responses that the specification allows to any HTTP request, checked in its order.
 
 Specification: basic/transports, "Streamable HTTP", of 2025-03-26 to 2026-07-28. As in `oracle`, nothing of openapi_mcp
-is used, and where there is a choice each of its ends is taken.
+is used, and where the specification leaves a choice, each alternative is accepted.
 """
 
 import base64
@@ -22,9 +22,10 @@ from tests.oracle import (
     UNSUPPORTED,
     Answer,
     Batch,
+    Expected,
     Rules,
-    Wanted,
     envelope,
+    ids_in,
     is_id,
     read,
 )
@@ -72,14 +73,14 @@ ACCEPTS: Final = {
     "text/html": False,
     "image/*": False,
 }
-"""Whether each may come in; tests send no others."""
+"""For each value of a header whether the server must accept it; tests send no other values."""
 
 Headers = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A request, whole and well formed as HTTP. Names of headers are in lower case."""
+    """A complete, well-formed HTTP request. Header names are in lower case."""
 
     method: str
     headers: Headers
@@ -88,26 +89,26 @@ class Case:
 
 @dataclass(frozen=True)
 class Demand:
-    """What must come back: one of these statuses, and where a message must, one of `wanted`; perhaps as a stream."""
+    """The required response: one of these statuses, and the messages of `expected` in a body or a stream."""
 
     status: tuple[int, ...]
-    wanted: tuple[Wanted, ...] = ()
+    expected: tuple[Expected, ...] = ()
     stream: bool = False
 
 
 def refusal(*status: int) -> Demand:
-    """An error of one of these statuses that names no request."""
+    """Return the demand of an error with one of these statuses and without the id of a request."""
     return Demand(status, (Answer(codes=ANY_CODE),))
 
 
-def demanded(case: Case, sessions: Mapping[str, str]) -> Demand:
-    """What must come back to a request; `sessions` are the session ids that were given out, by revision."""
+def demand(case: Case, sessions: Mapping[str, str]) -> Demand:
+    """Return the required response to a request; `sessions` are the session ids that the server issued, by revision."""
     headers = {name: value.strip(" \t") for name, value in case.headers.items()}
     revision = next((known for known, token in sessions.items() if token == headers.get(SESSION)), None)
-    return _at_the_door(case, headers, revision) or _of_body(case.body, headers, revision)
+    return _of_headers(case, headers, revision) or _of_body(case.body, headers, revision)
 
 
-def _at_the_door(case: Case, headers: Headers, revision: str | None) -> Demand | None:
+def _of_headers(case: Case, headers: Headers, revision: str | None) -> Demand | None:
     if not HOSTS[headers["host"]]:
         return refusal(400, 403, 421)
     if "origin" in headers and not ORIGINS[headers["origin"]]:
@@ -122,7 +123,7 @@ def _at_the_door(case: Case, headers: Headers, revision: str | None) -> Demand |
 
 
 def _of_other_method(method: str, headers: Headers, revision: str | None) -> Demand:
-    """Only sessions of the handshake era have any use for a method other than POST."""
+    """Return the demand for a method other than POST, which only sessions of the handshake era support."""
     if SESSION not in headers or _claims_stateless(headers):
         return refusal(405)
     if method != "GET" or revision is None:
@@ -131,14 +132,16 @@ def _of_other_method(method: str, headers: Headers, revision: str | None) -> Dem
 
 
 def _of_body(body: bytes, headers: Headers, revision: str | None) -> Demand:
-    lost = SESSION in headers and revision is None
+    unknown_session = SESSION in headers and revision is None
     try:
         message = read(body)
     except (ValueError, RecursionError):
-        return refusal(400, 404) if lost else Demand((400,), (Answer(codes=(PARSE,)),))
+        return (
+            refusal(400, 404) if unknown_session else Demand((400,), (Answer(codes=(PARSE,), other_ids=ids_in(body)),))
+        )
     if _is_stateless(message, headers):
         return _of_request(message, headers) if _is_request(message) else _of_no_request(message, headers)
-    return refusal(400, 404) if lost else _in_session(message, headers, revision)
+    return refusal(400, 404) if unknown_session else _in_session(message, headers, revision)
 
 
 def _claims_stateless(headers: Headers) -> bool:
@@ -146,31 +149,33 @@ def _claims_stateless(headers: Headers) -> bool:
 
 
 def _is_stateless(message: Any, headers: Headers) -> bool:
-    """Whether a message is of 2026-07-28: it says so itself, or its header says a version of no other era."""
+    """Return whether a message is of 2026-07-28: by its `_meta`, or by a version header of no other era."""
     if isinstance(message, dict) and _is_request({"id": 0, **message}):
-        greets = message["method"] == "initialize" and "id" in message  # which is what settles the version
-        return envelope(message) is not None or (_claims_stateless(headers) and not greets)
+        negotiates = message["method"] == "initialize" and "id" in message  # a handshake, whatever its header
+        return envelope(message) is not None or (_claims_stateless(headers) and not negotiates)
     return _claims_stateless(headers)
 
 
 def _is_request(message: Any) -> bool:
-    right = isinstance(message, dict) and message.get("jsonrpc") == "2.0" and isinstance(message.get("method"), str)
-    return right and is_id(message.get("id"))
+    has_method = (
+        isinstance(message, dict) and message.get("jsonrpc") == "2.0" and isinstance(message.get("method"), str)
+    )
+    return has_method and is_id(message.get("id"))
 
 
 def _in_session(message: Any, headers: Headers, revision: str | None) -> Demand:
-    """A message of the handshake era speaks what its header or its session says, or else 2025-03-26."""
-    wanted = tuple(Rules(KNOWN, headers.get(VERSION) or revision or "2025-03-26").wanted(message))
-    if not wanted or (isinstance(wanted[0], Batch) and not wanted[0].answers):
+    """Return the demand for a message of the handshake era, of the revision of its header or session, or 2025-03-26."""
+    expected = tuple(Rules(KNOWN, headers.get(VERSION) or revision or "2025-03-26").expected(message))
+    if not expected or (isinstance(expected[0], Batch) and not expected[0].answers):
         return Demand((202,))
-    return Demand(wanted[0].status if wanted[0].sure else (*wanted[0].status, 202), wanted)
+    return Demand(expected[0].status if expected[0].sure else (*expected[0].status, 202), expected)
 
 
 def _of_no_request(message: Any, headers: Headers) -> Demand:
-    """Notifications, answers, which nobody asked for, and what is no message at all."""
-    wanted = tuple(Rules(KNOWN).wanted(message))
-    if wanted:
-        return Demand((400,) if wanted[0].sure else (400, 202), wanted)
+    """Return the demand for a notification, for an unrequested response, and for what is no message."""
+    expected = tuple(Rules(KNOWN).expected(message))
+    if expected:
+        return Demand((400,) if expected[0].sure else (400, 202), expected)
     if "method" not in message:
         return refusal(400)
     served = headers.get(VERSION) in {None, STATELESS, *HANDSHAKE}
@@ -178,22 +183,22 @@ def _of_no_request(message: Any, headers: Headers) -> Demand:
 
 
 def _of_request(message: dict[str, Any], headers: Headers) -> Demand:
-    """Required fields, then the headers that mirror them, then the version, then what is asked."""
+    """Check required fields, then the headers that repeat them, then the version, then the method."""
     meta, answer = envelope(message), Rules(KNOWN).answer(message)
     if meta is None or (answer.codes, answer.status) == ((PARAMS,), (400,)):
         return Demand((400,), (Answer(message["id"], (PARAMS,)),))
-    said = {VERSION: meta[PREFIX + "protocolVersion"], "mcp-method": message["method"]}
+    mirrored = {VERSION: meta[PREFIX + "protocolVersion"], "mcp-method": message["method"]}
     if message["method"] == "tools/call" and isinstance(name := message["params"].get("name"), str):
-        said["mcp-name"] = name
-    if any(_meaning(headers.get(each), each) != value for each, value in said.items()):
+        mirrored["mcp-name"] = name
+    if any(_decoded(headers.get(each), each) != value for each, value in mirrored.items()):
         return Demand((400,), (Answer(message["id"], (MISMATCH,)),))
-    if message["method"] == "tools/call" and "mcp-name" in headers and "mcp-name" not in said:
+    if message["method"] == "tools/call" and "mcp-name" in headers and "mcp-name" not in mirrored:
         return Demand((200, 400), (Answer(message["id"], (MISMATCH, PARAMS, UNSUPPORTED)),))
     return Demand(answer.status, (answer,), stream=answer.acknowledges)
 
 
-def _meaning(value: str | None, name: str) -> str | None:
-    """What a header says; nothing where it has what no header may have, or is encoded wrongly."""
+def _decoded(value: str | None, name: str) -> str | None:
+    """Return the decoded value of a header; None if it has characters or an encoding that are not allowed."""
     if value is None or any(not " " <= character <= "~" and character != "\t" for character in value):
         return None
     if name != "mcp-name" or not (value.startswith("=?base64?") and value.endswith("?=") and len(value) > 10):

@@ -1,4 +1,4 @@
-"""Packages made by hand, small enough to be read: what `regenerate` gets, and what its owner does to them."""
+"""Small packages for tests of regeneration, and edits of their owner."""
 
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
@@ -31,13 +31,13 @@ async def {name}(pet_id: int) -> object:
 
 
 def module(tag: str, tools: dict[str, str]) -> bytes:
-    """A module of tools: by name what each says of itself."""
+    """Return a module of tools, given as descriptions by name."""
     functions = "\n\n".join(FUNCTION.format(name=name, text=text) for name, text in tools.items())
     return (HEADER.format(tag=tag) + functions).encode()
 
 
 def package(version: str = "1.0.0", **tags: dict[str, str]) -> Files:
-    """A package with a module for each tag, a schema for each tool, a runtime, a picture and some settings."""
+    """Return a package with a module for each tag, a schema for each tool, a runtime, a picture and settings."""
     texts = {"pyproject.toml": PYPROJECT.format(version=version), "README.md": f"# Petstore\n\nVersion {version}.\n"}
     files = {path: text.encode() for path, text in texts.items()}
     files["petstore_mcp/_runtime/server.py"] = f'VERSION = "{version}"\n'.encode()
@@ -51,13 +51,13 @@ def package(version: str = "1.0.0", **tags: dict[str, str]) -> Files:
 
 
 def tree(folder: Path, *, without: Iterable[str] = ("openapi-mcp.lock",)) -> Files:
-    """All the files of a folder."""
+    """Return the files of a folder."""
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in set(without))
     return {PurePosixPath(path.relative_to(folder).as_posix()): path.read_bytes() for path in paths}
 
 
 def edit(path: Path, old: str, new: str) -> None:
-    """Replace a piece of a file that is there once."""
+    """Replace a text that occurs once in a file."""
     text = path.read_text()
     assert text.count(old) == 1, f"{old!r} is in {path.name} {text.count(old)} times"
     path.write_text(text.replace(old, new))

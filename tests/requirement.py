@@ -1,6 +1,6 @@
-"""`Requirement`: a sentence of the specification that binds a server of tools, and the tests that show that it is met.
+"""`Requirement`: a sentence of the specification that binds a server of tools, and the tests that prove it.
 
-A test is `path::function`, or `path.jsonl::heading` for what stands under a heading of a transcript; `{revision}` in a
+A test is `path::function`, or `path.jsonl::heading` for the messages under a heading of a transcript. `{revision}` in a
 path stands for each revision of the requirement.
 """
 
@@ -13,15 +13,15 @@ HANDSHAKE: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS: Final = ("2026-07-28",)
 ALL: Final = HANDSHAKE + STATELESS
 SESSIONS: Final = HANDSHAKE[1:]
-"""Those with Streamable HTTP of the handshake era."""
+"""The revisions with Streamable HTTP of the handshake era."""
 
-RUNTIME: Final = "tests/runtime/test_"
+RUNTIME: Final = "tests/runtime/"
 PROTOCOL: Final = "tests/runtime/protocol/test_"
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What has to be, in our own words; `section` is where the specification of each of `revisions` says it."""
+    """A rule in our own words; `section` is its place in the specification of each of `revisions`."""
 
     id: str
     level: Level
@@ -32,15 +32,15 @@ class Requirement:
 
 
 def must(name: str, revisions: tuple[str, ...], section: str, sentence: str, *tests: str) -> Requirement:
-    """What the specification demands."""
+    """Return a requirement that the specification demands."""
     return Requirement(name, "MUST", revisions, section, sentence, tests)
 
 
 def should(name: str, revisions: tuple[str, ...], section: str, sentence: str, *tests: str) -> Requirement:
-    """What the specification recommends, and this server does."""
+    """Return a requirement that the specification recommends and this server meets."""
     return Requirement(name, "SHOULD", revisions, section, sentence, tests)
 
 
 def under(heading: str, transcript: str, revision: str = "{revision}") -> str:
-    """What stands under a heading of the transcripts of one name, of each revision or of one."""
+    """Return the test for a heading in the transcripts of one name, of each revision or of one."""
     return f"tests/conversations/{revision}/{transcript}.jsonl::{heading}"

@@ -1,10 +1,10 @@
-"""Every MUST and SHOULD of MCP that binds a server of tools over stdio and Streamable HTTP, and what shows it.
+"""The requirements of MCP for a server of tools: each MUST and SHOULD over stdio and Streamable HTTP, and its tests.
 
-`test_requirements` checks it in both directions: each sentence has tests and each of them is there, and no test of the
-protocol is without a sentence. What does not bind such a server is not listed: requests of the server to the client
-(sampling, roots, elicitation), prompts, resources, completion and tasks, which it does not declare; streams that can be
-resumed, and HTTP+SSE, which are optional or deprecated; and OAuth, which is optional too: at the door a static token is
-asked for, so that there is no authorization server to name.
+`test_requirements` checks both directions: each requirement has tests, all of which exist, and each test of the
+protocol proves a requirement. Rules that do not bind such a server are not listed: requests of the server to the client
+(sampling, roots, elicitation), prompts, resources, completion and tasks, which it does not declare; resumable streams
+and HTTP+SSE, which are optional or deprecated; and OAuth, which is optional too: access is checked by a static token,
+so there is no authorization server to name.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Real HTTP servers for tests: an ASGI application under uvicorn in a thread, on 127.0.0.1, for as long as a block."""
+"""HTTP servers for tests: ASGI applications under uvicorn, each in a thread, on 127.0.0.1."""
 
 import socket
 import threading
@@ -10,7 +10,7 @@ import uvicorn
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it listens."""
+    """A uvicorn server that sets an event when it listens."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -23,8 +23,8 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def running(app: Any) -> Iterator[str]:
-    """Serve `app` and yield its base URL, without a slash at the end."""
-    # The protocol is named so that asyncio sets TCP_NODELAY, as it does on sockets of its own.
+    """Serve `app` until the block ends; yield its base URL, without a slash at the end."""
+    # asyncio sets TCP_NODELAY only on sockets whose protocol is IPPROTO_TCP, as it is on sockets of its own.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))

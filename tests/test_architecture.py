@@ -1,184 +1,179 @@
-"""The wall between the halves and the layers within them, read from the imports; each file has its place in a layer."""
+"""The wall between the halves and the layers of packages, read from the imports; sizes and names of files."""
 
 import ast
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 PACKAGE = Path(__file__).parents[1] / "openapi_mcp"
 RUNTIME = PACKAGE / "runtime"
-PROTOCOL = RUNTIME / "protocol"
 
-LAYERS: dict[Path, list[str]] = {
-    PROTOCOL: [
-        "jsonrpc headers log_levels traces",
-        "revisions mirrored",
-        "actions",
-        "reading step",
-        "handshake stateless",
-        "__init__",
-    ],
+LAYERS = {
     RUNTIME: [
-        "__init__ types errors peers terminal checks hints docstrings outgoing promptly whole",
-        "kept",
-        "jsontext xmltext media_types models protocol validation tls failures",
-        "reader framing dialling proxies",
-        "styles auth repairs explanations parts cutting conformance wire own_tools terms",
-        "redirects retries streams progress listener counting replies sessions ledger exchange pool synonyms",
-        "elements narrator door intake transport chains entries",
-        "arguments answers content cors reception wording",
-        "forms results addresses files choosing",
-        "multipart parameter_values",
-        "bodies headers upstream catalog search",
-        "requests lines tracing functions search_answers",
-        "declarations calls search_tools",
+        "types errors media_types stdio_streams",
+        "jsontext event_streams json_schema protocol tool",
+        "arguments optional request upstream",
+        "result",
         "server",
-        "live waiting room",
-        "rollout",
-        "conversation",
-        "stdio streamable_http",
-        "connections supervisor",
-        "hosting",
-        "programs",
+        "search http stdio declarations",
+        "serve",
         "toolkit",
     ],
     PACKAGE: [
-        "__init__ errors mode runtime",
-        "code_limits function_names plain_values prose",
-        "economy sandbox",
-        "budget cache compiled parsing progress",
-        "backtracking characters conjunction exchanges grammar keywords literals matching naming",
-        "annotations declaring docstring_literals program_calls surrogates yaml_scalars",
-        "code_mode decoding document fetch patterns python_names scalars selection stored versions written",
-        "about identifiers module_constants offering rendering samples sources wanted yaml_syntax",
-        "keeping resolver syntax",
-        "bundle operations schema_parts swagger2_schemas",
-        "loader swagger2_parameters base_urls idioms overrides parameters security shapes xml_nodes",
-        "swagger2 conversion encodings excerpts outputs validation",
-        "findings flattening inlining mirroring responses validators",
-        "schemas",
-        "request_bodies contract",
-        "drift inputs",
-        "tools rate_limits",
-        "compiling",
-        "folder formats merging",
-        "lock python_merging",
-        "archive fates",
-        "regeneration",
-        "config endpoint options",
+        "runtime errors plain_text",
+        "regeneration document selection token_budget option",
+        "schemas compilation base_url_map",
+        "tools cache",
+        "contract code_mode",
+        "modes",
+        "options",
+        "config",
         "bridge",
-        "metadata sample_calls tagging tool_modules type_names",
         "generator",
-        "calling opening savings watching",
-        "report",
-        "generating reloading",
-        "serving",
-        "listening",
         "cli",
         "__main__",
     ],
 }
-"""Each folder's modules, lowest first; a module imports from lower layers only; a folder is a module of its parent."""
+"""The packages and modules of each folder, lowest first; each imports lower ones only. Sub-folders are not in order."""
 
-THIRD_PARTIES = {PROTOCOL: set[str](), RUNTIME: {"httptools", "httpx", "jsonschema", "referencing", "starlette"}}
-"""What the runtime may import besides the standard library: a generated package depends on nothing more."""
-
-ON_A_PORT = {RUNTIME / f"{name}.py": {"uvicorn"} for name in ("connections", "hosting", "supervisor")}
-"""The exceptions: what a package needs besides if it is to listen by itself."""
+THIRD_PARTIES = {
+    "": {"httptools", "httpx", "jsonschema", "jsonschema_rs", "referencing", "starlette"},
+    "protocol": set[str](),
+    "http": {"h11", "httpx", "starlette", "uvicorn"},
+}
+"""What the runtime may import besides the standard library, by folder: a generated package depends on nothing more."""
 
 HEAVY = {
+    "h11",
+    "jinja2",
+    "jsonschema_path",
+    "limits",
     "openapi_core",
     "openapi_spec_validator",
-    "jsonschema_path",
     "prance",
-    "jinja2",
-    "yaml",
+    "pydantic_monty",
     "rich",
     "uvicorn",
     "uvloop",
-    "limits",
     "watchfiles",
+    "yaml",
 }
-"""Never imported at the top of a module, so that `serve` starts at once; only these may be imported elsewhere."""
+"""Never imported at the top of a module, so that `serve` starts at once."""
 
 ON_DEMAND = {
+    "__init__": {"bridge", "config", "errors", "runtime"},
+    "bridge": {"contract", "document", "tools"},
     "cache": {"platformdirs"},
-    "offering": {"code_mode"},
-    "savings": {"compiling"},
-    "bridge": {"compiling", "validation", "contract", "drift", "document"},
+    "modes": {"code_mode"},
 }
-"""What else is imported where it is used: a start with kept tools needs nothing of what makes them."""
-
-ONLY_OF_THE_SANDBOX = "pydantic_monty"
-"""Imported by one module, which is itself imported where a mode is asked for that needs it."""
+"""Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""
 
 FILES = sorted(PACKAGE.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text()) for path in FILES}
 
 
-def imports(path: Path, *, everywhere: bool = True) -> Iterator[tuple[int, str]]:
-    """Level and dotted name of each import; `from . import a` counts as `a`."""
-    tree = ast.parse(path.read_text())
-    for node in ast.walk(tree) if everywhere else tree.body:
+def imports(path: Path, *, everywhere: bool = True) -> Iterator[tuple[Path | None, str]]:
+    """The file or folder of this package that each import names, or None and the name of another package."""
+    for node in ast.walk(TREES[path]) if everywhere else TREES[path].body:
         if isinstance(node, ast.Import):
-            yield from ((0, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.level, node.module
+            yield from ((None, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield None, node.module or ""
         elif isinstance(node, ast.ImportFrom):
-            yield from ((node.level, alias.name) for alias in node.names)
+            folder = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for alias in node.names:
+                target = module(folder / alias.name) or module(folder)
+                assert target, f"{path} imports {folder}, which is not there"
+                yield target, alias.name
 
 
-def layer(folder: Path, module: str) -> int:
-    places = [place for place, names in enumerate(LAYERS[folder]) if module in names.split()]
-    assert len(places) == 1, f"{folder.name}/{module} has no place in a layer (or two)"
-    return places[0]
+def module(place: Path) -> Path | None:
+    """The file of a module or package."""
+    return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.exists()), None)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_each_module_imports_from_lower_layers_only(path: Path) -> None:
-    place = layer(path.parent, path.stem)
-    for level, name in imports(path, everywhere=path.stem != "cli"):
-        folder, module = path.parents[level - 1] if level else PACKAGE, name.split(".")[0]
-        if level and name != "__version__":
-            assert folder in LAYERS, f"{path} imports from outside the package"
-            mine = place if folder == path.parent else layer(folder, path.relative_to(folder).parts[0])
-            assert layer(folder, module) < mine, f"{path.name} imports {module}, which is not below it"
-        assert level or module != "openapi_mcp", f"{path.name} imports its own package by name"
+def layer(path: Path) -> tuple[Path, int]:
+    """The folder whose layers a file belongs to, and its place among them."""
+    folder = RUNTIME if path.is_relative_to(RUNTIME) and path.parent != PACKAGE else PACKAGE
+    name = path.relative_to(folder).parts[0].removesuffix(".py")
+    places = [place for place, names in enumerate(LAYERS[folder]) if name in names.split()]
+    assert len(places) == 1, f"{name} has no place in the layers, or two"
+    return folder, places[0]
 
 
-@pytest.mark.parametrize("path", sorted(RUNTIME.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_the_runtime_could_be_copied_elsewhere(path: Path) -> None:
-    depth = len(path.relative_to(RUNTIME).parts)
-    allowed = THIRD_PARTIES[path.parent] | ON_A_PORT.get(path, set()) | sys.stdlib_module_names
-    for level, name in imports(path):
-        assert level <= depth, f"{path.name} reaches over the wall"
-        assert level or name.split(".")[0] in allowed, f"{path.name} imports {name}"
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
-    at_the_top = {name.split(".")[0] for level, name in imports(path, everywhere=False) if not level}
-    assert not at_the_top & HEAVY
-    if path.stem != "cli":
-        inside = {(level, name) for level, name in imports(path)} - set(imports(path, everywhere=False))
-        assert {name.split(".")[0] for level, name in inside} <= HEAVY | {"jsonschema", "referencing"} | ON_DEMAND.get(
-            path.stem, set()
-        )
+def test_packages_import_lower_packages_only() -> None:
+    upwards = []
+    for path in FILES:
+        if path.name == "__init__.py" and path.parent in LAYERS:
+            continue
+        folder, place = layer(path)
+        for target, _ in imports(path):
+            if target is None or target.parent == path.parent != folder or target == PACKAGE / "__init__.py":
+                continue
+            other, below = layer(target)
+            same = target.relative_to(folder).parts[0] == path.relative_to(folder).parts[0]
+            if other == folder and not same and below >= place:
+                upwards.append(f"{name_of(path)} imports {name_of(target)}")
+    assert not upwards
 
 
-def test_only_the_sandbox_knows_what_it_is_made_of() -> None:
-    users = {path.stem for path in FILES if any(name.startswith(ONLY_OF_THE_SANDBOX) for _, name in imports(path))}
-    assert users == {"sandbox"}
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    graph = {path: {target for target, _ in imports(path) if target and target != path} for path in FILES}
+    face = PACKAGE / "__init__.py"
+    assert list(TopologicalSorter({path: targets - {face} for path, targets in graph.items()}).static_order())
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_each_file_says_its_purpose_and_stays_small(path: Path) -> None:
-    text = path.read_text()
-    tree = ast.parse(text)
-    assert ast.get_docstring(tree), "a file opens with one sentence of purpose"
-    assert text.count("\n") <= 400
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            # The signature does not count: one parameter a line, it is documentation.
-            assert (node.end_lineno or 0) - node.body[0].lineno < 50, node.name
+def test_the_runtime_can_be_copied_elsewhere() -> None:
+    for path in sorted(RUNTIME.rglob("*.py")):
+        folder = path.relative_to(RUNTIME).parts[0] if path.parent != RUNTIME else ""
+        allowed = THIRD_PARTIES.get(folder, THIRD_PARTIES[""]) | sys.stdlib_module_names
+        for target, name in imports(path):
+            assert target is None or target.is_relative_to(RUNTIME), f"{name_of(path)} reaches over the wall"
+            assert target or name.split(".")[0] in allowed, f"{name_of(path)} imports {name}"
+
+
+def test_what_is_heavy_is_imported_where_it_is_used() -> None:
+    for path in FILES:
+        at_the_top = {name.split(".")[0] for target, name in imports(path, everywhere=False) if not target}
+        assert not at_the_top & HEAVY or path.stem == "sandbox", name_of(path)
+        inside = set(imports(path)) - set(imports(path, everywhere=False))
+        part = name_of(path).split("/")[0].removesuffix(".py")
+        allowed = HEAVY | {"fcntl", "jsonschema", "jsonschema_rs", "referencing"} | ON_DEMAND.get(part, set())
+        used = {layer_name(target) if target else name.split(".")[0] for target, name in inside}
+        assert path.parent.name == "cli" or used - {part} <= allowed, name_of(path)
+
+
+def layer_name(path: Path) -> str:
+    return name_of(path).split("/")[0].removesuffix(".py")
+
+
+def test_one_class_name_is_one_class() -> None:
+    places = defaultdict(list)
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                places[node.name.lstrip("_")].append(name_of(path))
+    assert not {name: where for name, where in places.items() if len(where) > 1}
+
+
+def test_files_and_functions_fit_in_the_head() -> None:
+    for path, tree in TREES.items():
+        assert ast.get_docstring(tree), f"{name_of(path)} opens with one sentence of purpose"
+        assert path.read_text().count("\n") <= 400, name_of(path)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                # The signature does not count: one parameter a line, it is documentation.
+                assert (node.end_lineno or 0) - node.body[0].lineno < 50, f"{name_of(path)}: {node.name}"
+
+
+def test_folders_fit_on_a_screen() -> None:
+    sizes: dict[Path, int] = defaultdict(int)
+    for path in FILES:
+        sizes[path.parent] += path.name != "__init__.py"
+    assert max(sizes.values()) <= 14

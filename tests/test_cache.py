@@ -1,4 +1,4 @@
-"""The cache's folder: whole files or none, also with many writers; bounded; and nothing of it ever fails a start."""
+"""The cache folder holds complete files only, also with several writers; its size is bounded; it never fails."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from openapi_mcp import cache
-from openapi_mcp.cache import Cache, Held
+from openapi_mcp.cache import Cache, CacheSize
 from tests.conftest import ROOT
 
 WRITER = """
@@ -19,70 +19,71 @@ from openapi_mcp.cache import Cache
 mine = Cache(Path(sys.argv[1]))
 for number in range(100):
     mine.put("shared", sys.argv[2].encode() * (100_000 + number))
-    found = mine.get("shared")
-    assert found and len(set(found)) == 1 and len(found) >= 100_000, "half a file, or two in one"
+    data = mine.get("shared")
+    assert data and len(set(data)) == 1 and len(data) >= 100_000, "half a file, or two in one"
 """
 
 
-def test_bytes_come_back(tmp_path: Path) -> None:
+def test_stored_bytes_are_returned(tmp_path: Path) -> None:
     mine = Cache(tmp_path / "new" / "folder")
     assert mine.get("key") is None
     mine.put("key", b"bytes")
     assert (mine.get("key"), mine.get("other")) == (b"bytes", None)
-    assert mine.held() == Held(1, 5)
+    assert mine.size() == CacheSize(1, 5)
     mine.drop("key")
     assert mine.get("key") is None
 
 
-def test_writers_at_once_leave_whole_files(tmp_path: Path) -> None:
+@pytest.mark.process
+def test_concurrent_writers_leave_complete_files(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     writers = [subprocess.Popen([*command, letter], cwd=ROOT) for letter in "abcd"]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0, 0]
-    assert Cache(tmp_path).held().files == 1
+    assert Cache(tmp_path).size().files == 1
 
 
-def test_what_was_used_longest_ago_goes_when_there_is_too_much(tmp_path: Path) -> None:
-    mine = Cache(tmp_path, most_bytes=25)
+def test_least_recently_used_files_are_removed_above_the_limit(tmp_path: Path) -> None:
+    mine = Cache(tmp_path, max_bytes=25)
     for age, key in enumerate("abc"):
         mine.put(key, b"x" * 8)
         os.utime(tmp_path / f"{key}.tools", (age, age))
-    assert mine.get("a") is not None  # used just now
+    assert mine.get("a") is not None  # now the most recently used
     mine.put("d", b"x" * 8)
     assert [key for key in "abcd" if mine.get(key)] == ["a", "c", "d"]
 
 
-def test_what_is_too_large_alone_is_not_kept(tmp_path: Path) -> None:
-    mine = Cache(tmp_path, most_bytes=25)
+def test_file_above_the_limit_is_not_stored(tmp_path: Path) -> None:
+    mine = Cache(tmp_path, max_bytes=25)
     mine.put("small", b"x" * 25)
     mine.put("large", b"x" * 26)
-    assert mine.held() == Held(1, 25)
+    assert mine.size() == CacheSize(1, 25)
     (tmp_path / "planted.tools").write_bytes(b"x" * 26)
     assert mine.get("planted") is None
 
 
-def test_clearing_removes_what_is_the_caches_and_nothing_else(tmp_path: Path) -> None:
+def test_clear_removes_only_files_of_the_cache(tmp_path: Path) -> None:
     mine = Cache(tmp_path)
     mine.put("key", b"bytes")
     (tmp_path / "left-by-a-killed-writer.part").write_bytes(b"by")
     (tmp_path / "notes.txt").write_text("somebody's")
-    assert mine.clear() == Held(2, 7)
+    assert mine.clear() == CacheSize(2, 7)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
-def test_only_the_owner_may_read(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_files(tmp_path: Path) -> None:
     mine = Cache(tmp_path / "mine")
     mine.put("key", b"bytes")
     assert {path.stat().st_mode & 0o077 for path in (mine.folder, *mine.folder.iterdir())} == {0}
 
 
-def test_a_folder_that_cannot_be_is_an_empty_cache(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created_is_an_empty_cache(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     mine = Cache(tmp_path / "file" / "cache")
     mine.put("key", b"bytes")
-    assert (mine.get("key"), mine.held(), mine.clear()) == (None, Held(0, 0), Held(0, 0))
+    assert (mine.get("key"), mine.size(), mine.clear()) == (None, CacheSize(0, 0), CacheSize(0, 0))
 
 
-def test_a_folder_in_place_of_a_file_is_no_entry(tmp_path: Path) -> None:
+def test_folder_with_the_name_of_an_entry_is_no_entry(tmp_path: Path) -> None:
     (tmp_path / "key.tools").mkdir()
     mine = Cache(tmp_path)
     mine.put("key", b"bytes")
@@ -90,7 +91,7 @@ def test_a_folder_in_place_of_a_file_is_no_entry(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_the_environment_may_say_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variable_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path))
     assert cache.folder() == tmp_path
     monkeypatch.delenv(cache.VARIABLE)

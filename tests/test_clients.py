@@ -1,4 +1,4 @@
-"""The official clients against the command itself, over both transports: whatever one of them may do, each does."""
+"""The official clients against `openapi-mcp serve`, over both transports: each does all that a client can do."""
 
 import itertools
 import json
@@ -15,11 +15,13 @@ from typing import Any, Literal, TypeAlias
 import pytest
 import yaml
 
-from tests.clients.driving import Seen, drive
+from tests.clients.driving import Received, drive
 from tests.clients.workshop import JOBS, LINES, Workshop
 from tests.command import command, serving_http
 from tests.conftest import CLIENTS
 from tests.servers import running
+
+pytestmark = pytest.mark.process
 
 Kind: TypeAlias = Literal["mcp 2", "mcp 1", "sdk", "client"]
 Transport: TypeAlias = Literal["http", "workers", "stdio"]
@@ -34,13 +36,13 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("getJob", {"jobId": 404}),
     ("getJob", {"jobId": "the first"}),
 ]
-HEARD_WITHIN = 2.0
-"""Seconds from the change of a document until each client knows."""
+MAX_NOTIFICATION_SECONDS = 2.0
+"""Time from the change of a document until each client is notified."""
 
 
 @dataclass(frozen=True)
 class Official:
-    """An official client and how it negotiates; `revision` is what it must settle on here."""
+    """An official client, how it negotiates, and the `revision` that it must negotiate here."""
 
     kind: Kind
     era: Literal["legacy", "auto", "modern"]
@@ -61,7 +63,7 @@ OFFICIAL = (
 
 @dataclass
 class Served:
-    """A document of its own, the command that serves it, how a client connects, and what is listed by now."""
+    """A document that no other client uses, the command that serves it, how to connect, and the names of its tools."""
 
     document: Path
     command: list[str]
@@ -69,7 +71,7 @@ class Served:
     tools: set[str] = field(default_factory=lambda: set(OPERATIONS))
 
     def change(self) -> None:
-        """One more operation, in a file that takes the place of the old one, as editors do it."""
+        """Add an operation; the new file replaces the old one, as editors do it."""
         content = yaml.safe_load(self.document.read_text())
         name = f"extra{len(self.tools)}"
         content["paths"][f"/{name}"] = {"get": {"operationId": name, "responses": {"200": {"description": "Done."}}}}
@@ -80,7 +82,7 @@ class Served:
 
 
 def served(folder: Path, base_url: str, *options: str) -> Served:
-    """A document in a folder, and the command for it: over stdio, until it is served in another way."""
+    """Copy the document to a folder; return it with its command, to be served over stdio."""
     document = folder / "workshop.yaml"
     document.write_text(DOCUMENT.read_text())
     serve = command(document, base_url, "--watch", *options)
@@ -89,22 +91,23 @@ def served(folder: Path, base_url: str, *options: str) -> Served:
 
 @contextmanager
 def served_over_http(folder: Path, base_url: str, *options: str) -> Iterator[Served]:
-    one = served(folder, base_url, *options)
-    with serving_http(one.command) as url:
-        one.target = {"url": url}
-        yield one
+    """Serve a copy of the document over HTTP until the block ends."""
+    server = served(folder, base_url, *options)
+    with serving_http(server.command) as url:
+        server.target = {"url": url}
+        yield server
 
 
 @dataclass(frozen=True)
 class Scene:
-    """The API, and what serves it over HTTP, in one process and in two, for all clients."""
+    """The API and its two bridges over HTTP, with one worker and with two, which all clients share."""
 
     api: Workshop
     url: str
     over_http: dict[Transport, Served]
 
     def served(self, transport: Transport, folder: Path) -> Served:
-        """What a client is to connect to; over stdio each has a server of its own."""
+        """Return the server for a client; over stdio each client starts its own."""
         return self.over_http[transport] if transport in self.over_http else served(folder, self.url)
 
 
@@ -113,15 +116,15 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     api, folder = Workshop(), tmp_path_factory.mktemp
     with (
         running(api.app) as url,
-        served_over_http(folder("http"), url) as one,
-        served_over_http(folder("workers"), url, "--workers", "2") as two,
+        served_over_http(folder("http"), url) as http,
+        served_over_http(folder("workers"), url, "--workers", "2") as workers,
     ):
-        yield Scene(api, url, {"http": one, "workers": two})
+        yield Scene(api, url, {"http": http, "workers": workers})
 
 
 @pytest.fixture(scope="module")
 def drivers(node: Path, mcp_1: Path) -> dict[Kind, list[str]]:
-    """How each kind of client is driven."""
+    """Return the command that drives each kind of client."""
     script = [str(node), str(CLIENTS / "drive.mjs")]
     return {
         "mcp 2": [sys.executable, "-m", "tests.clients.drive_v2"],
@@ -133,17 +136,17 @@ def drivers(node: Path, mcp_1: Path) -> dict[Kind, list[str]]:
 
 @dataclass(frozen=True)
 class Row:
-    """What one client saw over one transport, and what there was to see."""
+    """The output of one client over one transport, with the tools of the document before and after its change."""
 
     official: Official
-    seen: Seen
+    received: Received
     before: set[str]
     after: set[str]
-    left: threading.Event
+    disconnection: threading.Event
 
 
 NUMBERS = itertools.count(1000)
-"""Jobs that somebody waits for; each row has its own."""
+"""Numbers of the jobs whose results are awaited; each row has its own."""
 
 
 @pytest.fixture(scope="module", params=TRANSPORTS)
@@ -166,9 +169,9 @@ def row(
     drivers: dict[Kind, list[str]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Row:
-    """All that one client does, in one process and on one connection."""
-    one = scene.served(transport, tmp_path_factory.mktemp("served"))
-    before, number = set(one.tools), next(NUMBERS)
+    """Run all calls of one client in one process and on one connection."""
+    server = scene.served(transport, tmp_path_factory.mktemp("served"))
+    before, number = set(server.tools), next(NUMBERS)
     job = {
         "client": official.kind,
         "era": official.era,
@@ -176,92 +179,96 @@ def row(
         "progress": [(name, {"jobId": number}, f"{scene.url}/seen/{number}") for name in ("followJob", "hearOfJob")],
         "cancel": ("awaitJob", {"jobId": number}, f"{scene.url}/begun/{number}"),
         "watch": True,
-        **one.target,
+        **server.target,
     }
-    seen = drive(drivers[official.kind], job, one.change)
-    return Row(official, seen, before, set(one.tools), scene.api.left(number))
+    received = drive(drivers[official.kind], job, server.change)
+    return Row(official, received, before, set(server.tools), scene.api.disconnection(number))
 
 
-def test_it_settles_on_its_revision_and_lists_every_tool(row: Row) -> None:
-    assert row.seen["version"] == row.official.revision
-    assert set(row.seen["tools"]) == row.before
+def test_client_negotiates_its_revision_and_lists_every_tool(row: Row) -> None:
+    assert row.received["version"] == row.official.revision
+    assert set(row.received["tools"]) == row.before
 
 
-def test_its_calls_reach_the_api_and_come_back(row: Row) -> None:
-    job, listed, created = (result["structuredContent"] for result in row.seen["results"][:3])
-    wrapped = row.official.era == "legacy"  # whose structured content is always an object
+def test_client_calls_reach_the_api_and_return_its_answers(row: Row) -> None:
+    job, listed, created = (result["structuredContent"] for result in row.received["results"][:3])
+    wrapped = row.official.era == "legacy"  # in this era structured content is always an object
     assert job == JOBS[1]
     assert listed == ({"result": [JOBS[2]]} if wrapped else [JOBS[2]])
     assert created == {"id": 3, "state": "open", "title": "Oil a hinge", "hours": 0.5}
 
 
-def test_it_is_told_of_errors_as_results(row: Row) -> None:
-    missing, refused = row.seen["results"][3:]
+def test_client_receives_errors_as_results(row: Row) -> None:
+    missing, refused = row.received["results"][3:]
     assert missing["isError"]
-    assert "nobody brought that job" in missing["content"][0]["text"]
+    assert "there is no such job" in missing["content"][0]["text"]
     assert refused["isError"]
     assert "jobId" in refused["content"][0]["text"]
 
 
-def test_it_hears_of_progress_while_an_answer_streams_in(row: Row) -> None:
-    for followed in row.seen["progress"]:
-        assert followed["told"] == [[number, None, line] for number, line in enumerate(LINES, 1)]
-        assert all(line in followed["result"]["content"][0]["text"] for line in LINES)
+def test_client_receives_progress_while_a_response_streams(row: Row) -> None:
+    for call in row.received["progress"]:
+        assert call["updates"] == [[number, None, line] for number, line in enumerate(LINES, 1)]
+        assert all(line in call["result"]["content"][0]["text"] for line in LINES)
 
 
-def test_its_cancellation_closes_the_connection_to_the_api(row: Row) -> None:
-    assert row.left.wait(10)
-    assert set(row.seen["afterwards"]) == row.before
+def test_cancelled_call_closes_the_connection_to_the_api(row: Row) -> None:
+    assert row.disconnection.wait(10)
+    assert set(row.received["afterwards"]) == row.before
 
 
-def test_it_hears_of_a_change_of_the_document(row: Row) -> None:
-    assert set(row.seen["changed"]) == row.after
-    sys.stdout.write(f"heard of after {row.seen['seconds']:.2f} s\n")
-    assert row.seen["seconds"] < HEARD_WITHIN
+def test_client_is_notified_of_a_changed_document(row: Row) -> None:
+    assert set(row.received["changed"]) == row.after
+    sys.stdout.write(f"notified after {row.received['seconds']:.2f} s\n")
+    assert row.received["seconds"] < MAX_NOTIFICATION_SECONDS
 
 
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-SAYS_ERROR = 5
-"""Its exit code for a result that is an error."""
+ERROR_EXIT_CODE = 5
+"""Exit code of the Inspector for a result with isError."""
 
 
 @dataclass(frozen=True)
 class Inspector:
-    """The Inspector's command line, on one transport and in one era."""
+    """The command line of the MCP Inspector, for one transport and one era."""
 
     command: list[str]
     environment: dict[str, str]
 
     def ask(self, *arguments: str) -> tuple[int, dict[str, Any], str]:
-        """The exit code, the result, and what it said besides."""
+        """Run the Inspector; return its exit code, the result and its stderr."""
         command = [*self.command, "--format", "json", *arguments]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False, timeout=60)
-        return done.returncode, json.loads(done.stdout)["result"], done.stderr
+        completed = subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, check=False, timeout=60
+        )
+        return completed.returncode, json.loads(completed.stdout)["result"], completed.stderr
 
 
 @pytest.fixture(params=["legacy", "auto", "modern"])
 def inspector(
     request: pytest.FixtureRequest, transport: Transport, scene: Scene, node: Path, tmp_path: Path
 ) -> Inspector:
-    one = scene.served(transport, tmp_path)
-    target = ["--server-url", one.target["url"], "--transport", "http"] if "url" in one.target else one.command
+    server = scene.served(transport, tmp_path)
+    target = server.command
+    if "url" in server.target:
+        target = ["--server-url", server.target["url"], "--transport", "http"]
     command = [str(node), str(CLIENTS / INSPECTOR), "--cli", "--protocol-era", request.param, *target]
     return Inspector(command, os.environ | {"HOME": str(tmp_path)})
 
 
-def test_the_inspector_finds_nothing_to_complain_of(inspector: Inspector) -> None:
-    code, result, said = inspector.ask("--method", "tools/list", "--strict")
+def test_inspector_reports_no_issue(inspector: Inspector) -> None:
+    code, result, errors = inspector.ask("--method", "tools/list", "--strict")
     assert code == 0
     assert {tool["name"] for tool in result["tools"]} >= OPERATIONS
-    assert "Issue:" not in said
+    assert "Issue:" not in errors
 
 
-def test_the_inspector_calls(inspector: Inspector) -> None:
+def test_inspector_calls_tools(inspector: Inspector) -> None:
     arguments = ["--method", "tools/call", "--tool-name", "getJob", "--tool-args-json"]
     code, result, _ = inspector.ask(*arguments, '{"jobId": 1}')
     assert (code, result["structuredContent"]) == (0, JOBS[1])
     code, result, _ = inspector.ask(*arguments, '{"jobId": 404}')
-    assert (code, result["isError"]) == (SAYS_ERROR, True)
+    assert (code, result["isError"]) == (ERROR_EXIT_CODE, True)
 
 
 BIG = [
@@ -280,14 +287,12 @@ BIG = [
     "netbox/netbox.dev.json",
     "zoom/zoom.us.json",
 ]
-"""A dozen big documents and two more, of every version, in JSON and YAML, in one file and in many."""
+"""Fourteen big documents: of every version, in JSON and YAML, in one file and in many."""
 
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", BIG)
-def test_clients_accept_the_whole_list_of_a_big_document(
-    drivers: dict[Kind, list[str]], corpus: Path, name: str
-) -> None:
+def test_clients_accept_every_tool_of_a_big_document(drivers: dict[Kind, list[str]], corpus: Path, name: str) -> None:
     serve = [sys.executable, "-m", "openapi_mcp", "serve", str(corpus / name), "--transport", "stdio", "--mode", "all"]
     job = {"client": "sdk", "era": "legacy", "command": serve, "env": dict(os.environ)}
     accepted = drive(drivers["sdk"], job)["tools"]

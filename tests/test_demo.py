@@ -1,15 +1,19 @@
-"""`make demo` as the README shows it: the very lines."""
+"""The output of `make demo`: the README shows exactly these lines."""
 
 import subprocess
 import sys
 
+import pytest
+
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.process
 
-def test_the_demo_prints_what_the_readme_shows() -> None:
-    done = subprocess.run(
+
+def test_demo_output_is_the_one_in_the_readme() -> None:
+    completed = subprocess.run(
         [sys.executable, "-m", "examples.demo"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode == 0, done.stderr
-    shown = (ROOT / "README.md").read_text().split("$ make demo\n", 1)[1].split("```", 1)[0]
-    assert done.stdout.strip() == shown.strip()
+    assert completed.returncode == 0, completed.stderr
+    documented = (ROOT / "README.md").read_text().split("$ make demo\n", 1)[1].split("```", 1)[0]
+    assert completed.stdout.strip() == documented.strip()

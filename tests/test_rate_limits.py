@@ -1,9 +1,9 @@
-"""Rate limits: what is over them, and how they are written."""
+"""Rate limits: counting of calls, and the syntax of limits."""
 
 import pytest
 
+from openapi_mcp.config import RateLimit
 from openapi_mcp.errors import UsageError
-from openapi_mcp.rate_limits import RateLimit
 
 
 def test_each_caller_may_call_each_tool_so_often() -> None:
@@ -16,7 +16,7 @@ def test_each_caller_may_call_each_tool_so_often() -> None:
     assert limit("bob", "listPets") is None
 
 
-def test_of_several_limits_the_longest_wait_counts() -> None:
+def test_longest_wait_of_several_limits_counts() -> None:
     limit = RateLimit("1/second; 1/hour")
     assert limit("ann", "listPets") is None
     wait = limit("ann", "listPets")
@@ -25,7 +25,7 @@ def test_of_several_limits_the_longest_wait_counts() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "often", "20", "20/fortnight", "-1/second"])
-def test_what_is_no_limit_is_refused_with_the_cure(text: str) -> None:
+def test_invalid_limit_is_an_error_with_a_hint(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         RateLimit(text)
     assert "20/second" in caught.value.hint

@@ -1,4 +1,4 @@
-"""The manifest of requirements against the tests there are, in both directions: no gap, and no name that is none."""
+"""The manifest of requirements against the existing tests, in both directions."""
 
 import ast
 from collections import Counter
@@ -13,13 +13,13 @@ from tests.requirements import REQUIREMENTS
 
 ROOT = Path(__file__).parents[1]
 TRANSCRIPTS = "tests/conversations/*/*.jsonl"
-SPECIFIC = ["tests/runtime/protocol/test_*.py", "tests/test_clients.py", "tests/test_fuzz_*.py"]
-"""Tests of nothing but the protocol: each of them shows that some requirement is met."""
+SPECIFIC = ["tests/runtime/protocol/test_*.py", "tests/test_clients.py", "tests/fuzz/test_*.py"]
+"""Tests of the protocol alone: each of them proves a requirement."""
 
 
 @cache
-def there_is(path: str) -> frozenset[str]:
-    """The tests of a file, or the headings of a transcript."""
+def names_in(path: str) -> frozenset[str]:
+    """Return the tests of a file, or the headings of a transcript."""
     text = (ROOT / path).read_text("utf-8")
     if path.endswith(".jsonl"):
         return frozenset(line.removeprefix("# ") for line in text.splitlines() if line.startswith("# "))
@@ -27,16 +27,16 @@ def there_is(path: str) -> frozenset[str]:
     return frozenset(node.name for node in functions if node.name.startswith("test_"))
 
 
-def shown_by(requirement: Requirement) -> Iterator[tuple[str, str]]:
-    """The path and the name of everything that shows a requirement."""
+def iter_tests(requirement: Requirement) -> Iterator[tuple[str, str]]:
+    """Yield the path and the name of each test of a requirement."""
     for test in requirement.tests:
         path, _, name = test.partition("::")
         for revision in requirement.revisions if "{revision}" in path else ("",):
             yield path.format(revision=revision), name
 
 
-def named() -> set[tuple[str, str]]:
-    return {each for requirement in REQUIREMENTS for each in shown_by(requirement)}
+def bound_tests() -> set[tuple[str, str]]:
+    return {each for requirement in REQUIREMENTS for each in iter_tests(requirement)}
 
 
 def paths(*patterns: str) -> list[str]:
@@ -44,25 +44,25 @@ def paths(*patterns: str) -> list[str]:
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda requirement: requirement.id)
-def test_every_requirement_is_shown_by_tests_that_are_there(requirement: Requirement) -> None:
-    assert requirement.tests, "nothing shows it"
+def test_requirement_has_existing_tests(requirement: Requirement) -> None:
+    assert requirement.tests, "it has no test"
     assert requirement.sentence
     assert requirement.section
     assert set(requirement.revisions) <= set(ALL)
-    assert [f"{path}::{name}" for path, name in shown_by(requirement) if name not in there_is(path)] == []
+    assert [f"{path}::{name}" for path, name in iter_tests(requirement) if name not in names_in(path)] == []
 
 
-def test_no_two_requirements_have_one_id() -> None:
+def test_requirement_ids_are_unique() -> None:
     assert [name for name, count in Counter(each.id for each in REQUIREMENTS).items() if count > 1] == []
 
 
-def test_every_test_of_the_protocol_shows_a_requirement() -> None:
-    known = named()
+def test_protocol_tests_prove_a_requirement() -> None:
+    bound = bound_tests()
     assert [
-        f"{path}::{name}" for path in paths(*SPECIFIC) for name in there_is(path) if (path, name) not in known
+        f"{path}::{name}" for path in paths(*SPECIFIC) for name in names_in(path) if (path, name) not in bound
     ] == []
 
 
-def test_every_transcript_shows_a_requirement() -> None:
-    known = {path for path, _ in named()}
-    assert [path for path in paths(TRANSCRIPTS) if path not in known] == []
+def test_transcripts_prove_a_requirement() -> None:
+    bound = {path for path, _ in bound_tests()}
+    assert [path for path in paths(TRANSCRIPTS) if path not in bound] == []

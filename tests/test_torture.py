@@ -1,7 +1,7 @@
-"""Every call of the torture documents through the whole bridge, from the document to the bytes on the wire.
+"""Drive each call of the torture documents through the bridge, from the document to the bytes on the wire.
 
-The expectations are data: `expected.json` beside the documents says what a call's request must look like. Calls whose
-wire form no specification defines are checked as well, and reported as such where they differ.
+`expected.json` beside the documents has the expected request of each call. Calls whose wire form no specification
+defines are checked as well; a difference is only a warning.
 """
 
 import asyncio
@@ -18,15 +18,16 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import httpx
 import pytest
 
-from openapi_mcp import loader, swagger2, tools
-from openapi_mcp.runtime.catalog import Catalog
-from openapi_mcp.runtime.models import Tool
+from openapi_mcp.compilation import BaseUrlOptions
+from openapi_mcp.document import loader, swagger2
 from openapi_mcp.runtime.protocol import ServerDescription
-from openapi_mcp.runtime.requests import RequestOptions
-from openapi_mcp.runtime.server import Server
+from openapi_mcp.runtime.request.build import RequestOptions
+from openapi_mcp.runtime.server.catalog import Catalog
+from openapi_mcp.runtime.server.server import Server
+from openapi_mcp.runtime.tool import Tool
 from openapi_mcp.runtime.types import CallToolResult, Implementation
-from openapi_mcp.runtime.upstream import Upstream
-from openapi_mcp.wanted import BaseUrlOptions
+from openapi_mcp.runtime.upstream.client import Upstream
+from openapi_mcp.tools import compiler
 from tests.conftest import SHARED
 from tests.runtime.echo import NO_CONTENT, Echo, Recorded, answer, echoing
 
@@ -35,50 +36,50 @@ EXPECTED = TORTURE / "expected.json"
 CALLS: list[dict[str, Any]] = json.loads(EXPECTED.read_text())["calls"] if EXPECTED.exists() else []
 pytestmark = pytest.mark.skipif(not CALLS, reason=f"{EXPECTED} is not there")
 
-ARGUMENTS_BY_PLACE = {"formData": "body"}
-HOME = "http://127.0.0.1:9/specs/openapi.yaml"
+LOCATIONS = {"formData": "body"}
+DOCUMENT_URL = "http://127.0.0.1:9/specs/openapi.yaml"
 
 
 def about_urls(call: dict[str, Any]) -> bool:
-    """Whether a call is about where it goes, rather than about its bytes."""
+    """Return whether a call expects a URL rather than bytes."""
     return bool({"url", "url_scheme", "clear_error_or_not_offered"} & call.get("expect", {}).keys())
 
 
-def identified(call: dict[str, Any]) -> str:
+def call_id(call: dict[str, Any]) -> str:
     return f"{call['document']}:{call['id']}"
 
 
 @cache
 def compiled(document: str, server: str = "null") -> tuple[Tool, ...]:
-    """The tools of a torture document; `server` is JSON: which of its servers is chosen, with which variables."""
+    """Return the tools of a torture document; `server` is JSON: a server's index and variables, or null."""
     chosen = json.loads(server) or {}
     options = BaseUrlOptions(server=chosen.get("index"), variables=chosen.get("variables", {}))
     loaded = swagger2.convert(loader.load(str(TORTURE / document)))
     if document.startswith("11-"):
-        loaded = loader.Document(loaded.root, HOME, loaded.version, loaded.problems)
-    return tools.build(loaded, base_url=options).tools
+        loaded = loader.Document(loaded.root, DOCUMENT_URL, loaded.version, loaded.problems)
+    return compiler.build(loaded, base_url=options).tools
 
 
 def the_tool(call: dict[str, Any]) -> Tool:
-    found = [
+    matches = [
         tool
         for tool in compiled(call["document"], json.dumps(call.get("server")))
         if tool.operation_id == call["operationId"] and call.get("method", tool.method) in (tool.method, "*")
     ]
-    assert len(found) == 1, f"{len(found)} tools for {call['operationId']}"
-    return found[0]
+    assert len(matches) == 1, f"{len(matches)} tools for {call['operationId']}"
+    return matches[0]
 
 
 def arguments_of(tool: Tool, call: dict[str, Any]) -> dict[str, Any]:
-    """The call's values, which are given by place and name, as this tool's arguments."""
+    """Return the call's values, which are listed by location and name, as arguments of this tool."""
     arguments: dict[str, Any] = {}
-    for place, values in call["args"].items():
-        location = ARGUMENTS_BY_PLACE.get(place, place)
+    for in_name, values in call["args"].items():
+        location = LOCATIONS.get(in_name, in_name)
         if location == "content_type":
             [name] = [argument.name for argument in tool.arguments if argument.location == "media_type"]
             arguments[name] = values
         elif location in ("body", "querystring"):
-            arguments |= whole(tool, location, values)
+            arguments |= as_body_arguments(tool, location, values)
         else:
             for wire_name, value in values.items():
                 arguments[named(tool, location, wire_name)] = value
@@ -86,13 +87,13 @@ def arguments_of(tool: Tool, call: dict[str, Any]) -> dict[str, Any]:
     return converted
 
 
-def whole(tool: Tool, location: str, value: Any) -> dict[str, Any]:
-    """A body or query string: one argument, or one for each of its properties and what the schema does not name."""
-    [*found] = [argument for argument in tool.arguments if argument.location == location]
-    alone = [a for a in found if a.wire_name is None or location == "querystring"]
+def as_body_arguments(tool: Tool, location: str, value: Any) -> dict[str, Any]:
+    """Return a body or query string as one argument, or as one for each property, undeclared ones included."""
+    [*matches] = [argument for argument in tool.arguments if argument.location == location]
+    alone = [a for a in matches if a.wire_name is None or location == "querystring"]
     if alone:
         return {alone[0].name: value}
-    names = {argument.wire_name: argument.name for argument in found}
+    names = {argument.wire_name: argument.name for argument in matches}
     return {names.get(name, name): inner for name, inner in value.items()}
 
 
@@ -102,7 +103,7 @@ def named(tool: Tool, location: str, wire_name: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """`{"$file": …}` is how the expectations write a file; here it is base64."""
+    """Replace each file of the expectations, `{"$file": …}`, by its base64 text."""
     if isinstance(value, dict):
         return value["$file"]["base64"] if "$file" in value else {key: plain(inner) for key, inner in value.items()}
     return [plain(item) for item in value] if isinstance(value, list) else value
@@ -129,8 +130,8 @@ def send(tool: Tool, call: dict[str, Any], base_url: str | None, upstream: Upstr
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("call", [call for call in CALLS if "args" in call and not about_urls(call)], ids=identified)
-def test_requests_are_what_the_document_says(echo: Echo, call: dict[str, Any]) -> None:
+@pytest.mark.parametrize("call", [call for call in CALLS if "args" in call and not about_urls(call)], ids=call_id)
+def test_requests_match_the_expectations(echo: Echo, call: dict[str, Any]) -> None:
     tool = the_tool(call)
     before = len(echo.requests)
     base = urlsplit(tool.base_url or "").path
@@ -141,9 +142,9 @@ def test_requests_are_what_the_document_says(echo: Echo, call: dict[str, Any]) -
         assert result.is_error, result
         assert MAY_BE_REFUSED & call["expect"].keys(), result.content
         return
-    for key, wanted in call.get("expect", {}).items():
+    for key, expected in call.get("expect", {}).items():
         try:
-            CHECKS[key](sent[0], wanted, call, tool)
+            CHECKS[key](sent[0], expected, call, tool)
         except AssertionError as error:
             if not call.get("undefined_by_spec"):
                 raise
@@ -161,102 +162,102 @@ MAY_BE_REFUSED = {
 Check = Callable[[Recorded, Any, dict[str, Any], Tool], None]
 
 
-def is_path(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert sent.path in wanted
+def is_path(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert sent.path in expected
 
 
-def is_query(sent: Recorded, wanted: Any, call: dict[str, Any], *_: Any) -> None:
+def is_query(sent: Recorded, expected: Any, call: dict[str, Any], *_: Any) -> None:
     ignored = call["expect"].get("query_ignoring", [])
     pairs = [pair for pair in sent.query.split("&") if pair.partition("=")[0] not in ignored]
     if call["expect"].get("query_any_order"):
-        assert sorted(pairs) in [sorted(each.split("&")) for each in wanted]
+        assert sorted(pairs) in [sorted(each.split("&")) for each in expected]
     else:
-        assert "&".join(pairs) in wanted
+        assert "&".join(pairs) in expected
 
 
-def is_query_decoded(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert sorted(map(list, parse_qsl(sent.query, keep_blank_values=True))) == sorted(wanted)
+def is_query_decoded(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert sorted(map(list, parse_qsl(sent.query, keep_blank_values=True))) == sorted(expected)
 
 
-def is_query_json(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert {name: json.loads(text) for name, text in parse_qsl(sent.query)} == wanted
+def is_query_json(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert {name: json.loads(text) for name, text in parse_qsl(sent.query)} == expected
 
 
-def is_whole_query_json(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert json.loads(unquote(sent.query)) == wanted
+def is_querystring_json(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert json.loads(unquote(sent.query)) == expected
 
 
-def has_headers(sent: Recorded, wanted: Any, *_: Any) -> None:
-    for name, values in wanted.items():
+def has_headers(sent: Recorded, expected: Any, *_: Any) -> None:
+    for name, values in expected.items():
         assert sent.one(name) in values, name
 
 
-def has_headers_if_any(sent: Recorded, wanted: Any, *_: Any) -> None:
-    for name, values in wanted.items():
+def has_headers_if_any(sent: Recorded, expected: Any, *_: Any) -> None:
+    for name, values in expected.items():
         assert sent.one(name) in [None, *values], name
 
 
-def lacks_headers(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert [name for name in wanted if sent.all(name)] == []
+def lacks_headers(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert [name for name in expected if sent.all(name)] == []
 
 
-def has_cookie(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert sent.one("cookie") in wanted
+def has_cookie(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert sent.one("cookie") in expected
 
 
-def is_method(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert sent.method == wanted
+def is_method(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert sent.method == expected
 
 
-def is_json(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert json.loads(sent.body) == wanted
+def is_json(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert json.loads(sent.body) == expected
 
 
-def is_text(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert sent.body.decode() == wanted
+def is_text(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert sent.body.decode() == expected
 
 
-def is_bytes(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert sent.body == base64.b64decode(wanted)
+def is_bytes(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert sent.body == base64.b64decode(expected)
 
 
-def are_json_lines(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert [json.loads(line) for line in sent.body.decode().splitlines()] == wanted
+def are_json_lines(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert [json.loads(line) for line in sent.body.decode().splitlines()] == expected
 
 
-def is_content_type(sent: Recorded, wanted: Any, *_: Any) -> None:
-    written = sent.one("content-type") or ""
-    assert wanted in (written, written.partition(";")[0])
+def is_content_type(sent: Recorded, expected: Any, *_: Any) -> None:
+    content_type = sent.one("content-type") or ""
+    assert expected in (content_type, content_type.partition(";")[0])
 
 
-def is_one_content_type(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert (sent.one("content-type") or "").partition(";")[0] in wanted
+def is_one_content_type(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert (sent.one("content-type") or "").partition(";")[0] in expected
 
 
 def has_no_body(sent: Recorded, *_: Any) -> None:
     assert (sent.body, sent.one("content-type")) == (b"", None)
 
 
-def is_form(sent: Recorded, wanted: Any, *_: Any) -> None:
+def is_form(sent: Recorded, expected: Any, *_: Any) -> None:
     pairs = parse_qsl(sent.body.decode(), keep_blank_values=True)
-    assert len(pairs) == len(wanted)
-    for (name, text), (wanted_name, value) in zip(pairs, wanted, strict=True):
+    assert len(pairs) == len(expected)
+    for (name, text), (expected_name, value) in zip(pairs, expected, strict=True):
         read = json.loads(text) if isinstance(value, dict) else text
-        assert (name, read) == (wanted_name, value["$json"] if isinstance(value, dict) else value)
+        assert (name, read) == (expected_name, value["$json"] if isinstance(value, dict) else value)
 
 
-def holds(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert all(piece in sent.body.decode() for piece in wanted)
+def holds(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert all(piece in sent.body.decode() for piece in expected)
 
 
-def has_parts(sent: Recorded, wanted: Any, *_: Any) -> None:
+def has_parts(sent: Recorded, expected: Any, *_: Any) -> None:
     head = f"Content-Type: {sent.one('content-type')}\r\n\r\n".encode()
     parts = BytesParser().parsebytes(head + sent.body).get_payload()
-    assert len(parts) == len(wanted)
-    for part, expected in zip(parts, wanted, strict=True):
+    assert len(parts) == len(expected)
+    for part, expected_part in zip(parts, expected, strict=True):
         assert not isinstance(part, str)
-        assert f'name="{expected["name"]}"'.encode() in sent.body
-        check_part(part, expected)
+        assert f'name="{expected_part["name"]}"'.encode() in sent.body
+        check_part(part, expected_part)
 
 
 def check_part(part: Any, expected: dict[str, Any]) -> None:
@@ -272,15 +273,15 @@ def check_part(part: Any, expected: dict[str, Any]) -> None:
     assert [key for key, value in expected.items() if not checks[key](value)] == []
 
 
-def schema_lacks(_sent: Recorded, wanted: Any, _call: dict[str, Any], tool: Tool) -> None:
-    assert not set(wanted) & {argument.wire_name for argument in tool.arguments}
+def schema_lacks(_sent: Recorded, expected: Any, _call: dict[str, Any], tool: Tool) -> None:
+    assert not set(expected) & {argument.wire_name for argument in tool.arguments}
 
 
-def stays_under(sent: Recorded, wanted: Any, *_: Any) -> None:
+def stays_under(sent: Recorded, expected: Any, *_: Any) -> None:
     segments: list[str] = []
-    for segment in re.split(r"[/\\]", sent.path[len(wanted) :]):
+    for segment in re.split(r"[/\\]", sent.path[len(expected) :]):
         segments = segments[:-1] if segment in ("..", "%2e%2e", "%2E%2E") else [*segments, segment]
-    assert sent.path.startswith(wanted)
+    assert sent.path.startswith(expected)
     assert segments
 
 
@@ -288,16 +289,16 @@ def has_one_authorization(sent: Recorded, *_: Any) -> None:
     assert len(sent.all("authorization")) <= 1
 
 
-def sends_no_defaults(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert not set(wanted) & {name for name, _ in parse_qsl(sent.query)}
+def sends_no_defaults(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert not set(expected) & {name for name, _ in parse_qsl(sent.query)}
 
 
-def is_refused_or_lacks_header(sent: Recorded, wanted: Any, *_: Any) -> None:
-    assert not sent.all(wanted if isinstance(wanted, str) else "x-injected")
+def is_refused_or_lacks_header(sent: Recorded, expected: Any, *_: Any) -> None:
+    assert not sent.all(expected if isinstance(expected, str) else "x-injected")
 
 
-def says_nothing_here(*_: Any) -> None:
-    """A rule that another check of the same call applies, or that holds by having come here."""
+def accepts_any(*_: Any) -> None:
+    """Accept: another check of the call applies this key, or sending the request satisfies it."""
 
 
 CHECKS: dict[str, Check] = {
@@ -305,7 +306,7 @@ CHECKS: dict[str, Check] = {
     "query": is_query,
     "query_decoded": is_query_decoded,
     "query_json": is_query_json,
-    "query_whole_json": is_whole_query_json,
+    "query_whole_json": is_querystring_json,
     "headers": has_headers,
     "headers_or_absent": has_headers_if_any,
     "absent_headers": lacks_headers,
@@ -326,16 +327,14 @@ CHECKS: dict[str, Check] = {
     "single_authorization_header": has_one_authorization,
     "not_sent": sends_no_defaults,
     "refused_or_without_header": is_refused_or_lacks_header,
-    **dict.fromkeys(
-        ("query_ignoring", "query_any_order", "after_normalising", "no_crash", "consistent"), says_nothing_here
-    ),
-    **dict.fromkeys(("refused_by_schema_or_sent", "clear_error_or_sent_without"), says_nothing_here),
+    **dict.fromkeys(("query_ignoring", "query_any_order", "after_normalising", "no_crash", "consistent"), accepts_any),
+    **dict.fromkeys(("refused_by_schema_or_sent", "clear_error_or_sent_without"), accepts_any),
 }
 
 
-@pytest.mark.parametrize("call", [call for call in CALLS if about_urls(call)], ids=identified)
-def test_calls_go_to_the_server_that_the_document_names(call: dict[str, Any]) -> None:
-    """The request is caught where it would leave, since its host is not ours."""
+@pytest.mark.parametrize("call", [call for call in CALLS if about_urls(call)], ids=call_id)
+def test_calls_use_the_documented_server(call: dict[str, Any]) -> None:
+    """The transport records the request instead of sending it, since its host is not a test server."""
     urls: list[httpx.URL] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -354,13 +353,13 @@ def test_calls_go_to_the_server_that_the_document_names(call: dict[str, Any]) ->
         assert urls[0].scheme == expect["url_scheme"]
 
 
-def test_parameters_that_the_specification_ignores_are_no_arguments() -> None:
+def test_ignored_header_parameters_are_no_arguments() -> None:
     for call in CALLS:
         for name in call.get("schema", {}).get("header_params_ignored", []):
             assert name not in {argument.wire_name for argument in the_tool(call).arguments}
 
 
-def test_every_call_is_driven() -> None:
+def test_every_expected_call_and_key_is_checked() -> None:
     assert len(CALLS) == 192
     assert {key for call in CALLS for key in call.get("expect", {})} <= {
         *CHECKS,
@@ -369,7 +368,7 @@ def test_every_call_is_driven() -> None:
 
 
 @pytest.mark.parametrize("content_type", ["application/octet-stream", "image/png", "application/pdf"])
-def test_downloads_arrive_byte_for_byte(echo: Echo, content_type: str) -> None:
+def test_downloads_are_unchanged_bytes(echo: Echo, content_type: str) -> None:
     data = bytes(range(256))
     call = {"document": "05-multipart.yaml", "operationId": "download", "args": {}}
     echo.respond = lambda _: answer(data, f"Content-Type: {content_type}")
@@ -380,7 +379,7 @@ def test_downloads_arrive_byte_for_byte(echo: Echo, content_type: str) -> None:
     assert base64.b64decode(block["data"] if block["type"] == "image" else block["resource"]["blob"]) == data
 
 
-def test_no_credential_shows_in_a_list_an_error_or_a_log(echo: Echo, caplog: pytest.LogCaptureFixture) -> None:
+def test_credentials_are_not_in_lists_errors_and_logs(echo: Echo, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG", "openapi_mcp")
     secrets = {name: f"hunter2-{number}" for number, name in enumerate(["bearer", "basic", "keyHeader", "keyQuery"])}
     echo.respond = lambda _: answer(b"no", status="401 Unauthorized")

@@ -1,4 +1,4 @@
-"""The built wheel in an empty environment: what people install works, not only the checkout."""
+"""The built wheel works in an empty environment, as users install it."""
 
 import json
 import subprocess
@@ -10,6 +10,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -19,14 +21,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+def test_wheel_holds_only_the_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"openapi_mcp"}
     assert "openapi_mcp/py.typed" in names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 
-def test_the_installed_wheel_gives_a_working_command(wheel: Path, tmp_path: Path) -> None:
+def test_command_of_the_installed_wheel_works(wheel: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
     subprocess.run([tmp_path / "bin" / "pip", "install", "--quiet", wheel], check=True, capture_output=True)
 

@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8020)
     parser.add_argument(
-        "--database", type=Path, default=Path("pets.sqlite3"), help="made and filled if it is not there"
+        "--database", type=Path, default=Path("pets.sqlite3"), help="created with some pets if it does not exist"
     )
     options = parser.parse_args()
     app = create_app(options.database, os.environ.get("PETSTORE_KEY", "open-sesame"))

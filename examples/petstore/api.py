@@ -1,7 +1,7 @@
-"""The routes of the sample API. It is an ordinary REST API: it knows nothing of MCP.
+"""Routes of the sample API, an ordinary REST API without any relation to MCP.
 
-Its document is specs/petstore.yaml, which it also serves at /openapi.yaml. What changes the shop needs the header
-`X-API-Key: open-sesame` (or what the environment variable PETSTORE_KEY says).
+Its document is specs/petstore.yaml, which it also serves at /openapi.yaml. Operations that change the shop require the
+header `X-API-Key: open-sesame` (or the key in the environment variable PETSTORE_KEY).
 """
 
 import hmac
@@ -29,14 +29,14 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
 
 
 class Api:
-    """One method for each operation of the document, over one shop."""
+    """The operations of the document, one method each, over one shop."""
 
     def __init__(self, shop: Shop, key: str) -> None:
         self.shop = shop
         self.key = key
 
     def routes(self) -> list[Route]:
-        """Where the methods are found."""
+        """Return the routes to the methods."""
         return [
             Route("/pets", self.list_pets),
             Route("/pets", self.create_pet, methods=["POST"]),
@@ -106,13 +106,13 @@ class Api:
         return FileResponse(DOCUMENT, media_type="application/yaml")
 
     def check_key(self, request: Request) -> None:
-        """A 401 for whoever does not bring the key."""
+        """Raise HTTPException 401 unless the request has the key."""
         if not hmac.compare_digest(request.headers.get("x-api-key", "").encode(), self.key.encode()):
             raise HTTPException(401, "the header X-API-Key is missing or wrong")
 
 
 async def fields_of(request: Request) -> dict[str, Any]:
-    """The JSON object of a request whose fields are those of a pet, or a 400."""
+    """Return the JSON object in the body, with fields of a pet. Raises HTTPException 400 for any other body."""
     try:
         body = await request.json()
     except ValueError:
@@ -126,25 +126,27 @@ async def fields_of(request: Request) -> dict[str, Any]:
 
 
 def number_of(request: Request, name: str, default: int) -> int:
-    """A query parameter that is a number, or a 400."""
+    """Return a query parameter that is a natural number. Raises HTTPException 400 for any other value."""
     value = request.query_params.get(name, str(default))
     if not value.isdecimal():
         raise HTTPException(400, f"{name} is not a number: {value}")
     return int(value)
 
 
-def refused(_: Request, error: Exception) -> Response:
-    """Any HTTPException as the document's Error schema has it."""
+def answer_error(_: Request, error: Exception) -> Response:
+    """Answer any HTTPException in the form of the document's schema Error."""
     status, detail = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, "broken")
     return JSONResponse({"error": detail}, status)
 
 
-def not_found(_: Request, error: Exception) -> Response:
-    """A pet that is not there is a 404."""
+def answer_missing_pet(_: Request, error: Exception) -> Response:
+    """Answer a request for a pet that does not exist with 404."""
     return JSONResponse({"error": str(error)}, 404)
 
 
 def create_app(database: Path, key: str = "open-sesame") -> Starlette:
-    """The API over one database file, which is made and filled if it is not there."""
+    """Return the API over one database file, which is created with the first pets if it does not exist."""
     api = Api(Shop(database), key)
-    return Starlette(routes=api.routes(), exception_handlers={HTTPException: refused, NoSuchPet: not_found})
+    return Starlette(
+        routes=api.routes(), exception_handlers={HTTPException: answer_error, NoSuchPet: answer_missing_pet}
+    )

@@ -1,4 +1,4 @@
-"""The pets, in an SQLite file. Nothing here knows of HTTP."""
+"""Storage of the pets in an SQLite file, independent of HTTP."""
 
 import contextlib
 import json
@@ -27,11 +27,11 @@ AND (:tag = '' OR :tag IN (SELECT value FROM json_each(pets.tags)))
 
 
 class NoSuchPet(LookupError):
-    """No pet has that id."""
+    """The error for an id that no pet has."""
 
 
 class Shop:
-    """The pets, in an SQLite file: each method is one transaction."""
+    """The pets in an SQLite file; each method is one transaction."""
 
     def __init__(self, database: Path) -> None:
         self.database = database
@@ -43,7 +43,7 @@ class Shop:
 
     @contextlib.contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
-        """A connection for one transaction."""
+        """Yield a connection for one transaction."""
         connection = sqlite3.connect(self.database)
         connection.row_factory = sqlite3.Row
         try:
@@ -53,7 +53,7 @@ class Shop:
             connection.close()
 
     def search(self, q: str, states: list[str], tag: str, limit: int, offset: int) -> dict[str, Any]:
-        """A page of the pets that match, and how many match in all."""
+        """Return a page of the pets that match, and the number of all that match."""
         values = {"q": q, "states": json.dumps(states), "tag": tag, "limit": limit, "offset": offset}
         with self.connect() as connection:
             total = connection.execute("SELECT count(*) " + MATCHING, values).fetchone()[0]
@@ -61,7 +61,7 @@ class Shop:
             return {"total": total, "pets": [as_pet(row) for row in rows]}
 
     def get(self, pet_id: int) -> sqlite3.Row:
-        """One pet's row, or NoSuchPet."""
+        """Return the row of a pet. Raises NoSuchPet."""
         with self.connect() as connection:
             row: sqlite3.Row | None = connection.execute("SELECT * FROM pets WHERE id = ?", (pet_id,)).fetchone()
         if row is None:
@@ -69,7 +69,7 @@ class Shop:
         return row
 
     def create(self, pet: dict[str, Any]) -> sqlite3.Row:
-        """A new pet, with what was left out filled in."""
+        """Store a new pet, with defaults for fields that are missing; return its row."""
         values = (pet["name"], pet.get("status", "available"), json.dumps(pet.get("tags", [])), pet.get("price"))
         with self.connect() as connection:
             insert = "INSERT INTO pets (name, status, tags, price) VALUES (?, ?, ?, ?)"
@@ -77,7 +77,7 @@ class Shop:
         return self.get(pet_id)
 
     def update(self, pet_id: int, change: dict[str, Any]) -> sqlite3.Row:
-        """The same pet with some fields changed."""
+        """Change some fields of a pet; return its new row. Raises NoSuchPet."""
         pet = as_pet(self.get(pet_id)) | change
         with self.connect() as connection:
             connection.execute(
@@ -87,24 +87,24 @@ class Shop:
         return self.get(pet_id)
 
     def delete(self, pet_id: int) -> None:
-        """Remove a pet."""
+        """Remove a pet. Raises NoSuchPet."""
         self.get(pet_id)
         with self.connect() as connection:
             connection.execute("DELETE FROM pets WHERE id = ?", (pet_id,))
 
     def store_photo(self, pet_id: int, photo: bytes) -> None:
-        """Keep a pet's photo as it is."""
+        """Store the photo of a pet, unchanged. Raises NoSuchPet."""
         self.get(pet_id)
         with self.connect() as connection:
             connection.execute("UPDATE pets SET photo = ? WHERE id = ?", (photo, pet_id))
 
     def inventory(self) -> dict[str, int]:
-        """How many pets there are in each state."""
+        """Return the number of pets in each state."""
         with self.connect() as connection:
             counts = dict(connection.execute("SELECT status, count(*) FROM pets GROUP BY status").fetchall())
         return {state: counts.get(state, 0) for state in STATES}
 
 
 def as_pet(row: sqlite3.Row) -> dict[str, Any]:
-    """A row as the document's Pet schema has it."""
+    """Return a row in the form of the document's schema Pet."""
     return {key: row[key] for key in ("id", "name", "status", "price")} | {"tags": json.loads(row["tags"])}

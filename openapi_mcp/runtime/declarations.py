@@ -1,53 +1,64 @@
-"""How a package declares its tools: a decorator that makes a Tool of an async function and a few words.
+"""Declarations of tools in packages: decorators that make a Tool of an async function and its options.
 
-What the words leave out follows from the method, from the inputs and from the Toolbox. Types of parameters are for
-people and type checkers; what a client is told, and what is sent, is in the words alone.
+Options that are left out follow from the HTTP method, the inputs, the Toolbox and the function's name and docstring.
+The types of the function's parameters are for people and type checkers; lists and requests depend on the options only.
+
+A docstring is the description of a tool. As in a paragraph of Markdown, a line that begins with a letter continues the
+line before; empty lines, lists, quotations, tables and other lines are kept. So a description can be wrapped in source
+without a change.
 """
 
+import inspect
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack
 
-from . import docstrings
-from .functions import Api, ToolFunction
-from .hints import hints
-from .models import Argument, Location, MediaType, RequestBody, SecurityScheme, Style, Tool
+from .server.functions import Api, ToolFunction
+from .tool import Argument, Location, MediaType, RequestBody, SecurityScheme, Style, Tool, hints
 from .types import Schema
+
+_CONTINUED: Final = re.compile(r"(?<=\S)\n(?=[^\W\d_])")
+
+
+def description_of(docstring: str | None) -> str:
+    """Return the description that a docstring stands for, or an empty text."""
+    return _CONTINUED.sub(" ", inspect.cleandoc(docstring)) if docstring else ""
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 Security: TypeAlias = Sequence[Sequence[SecurityScheme]]
-"""OpenAPI's OR of ANDs: any of these lists, all of its schemes."""
+"""Security requirements of OpenAPI: one of these lists, and all schemes of that list."""
 
 JSON: Final = RequestBody(media_types=(MediaType(content_type="application/json"),), required=True)
-"""The body of a tool that has inputs for it and says nothing else."""
-
+"""The body of a tool that has inputs for the body and no `request_body`."""
 
 ACCEPT: Final = "application/json, */*;q=0.5"
-"""What is asked for where nobody knows what there is."""
+"""The Accept header of a tool without documented media types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input of a tool: where it goes, and what it may be. `schema` None: the tool's `input_schema` says it."""
+    """An input of a tool: its place in the request, and its schema, or None where the tool's `input_schema` has it."""
 
     argument: Argument
     schema: Schema | None
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where inputs go, and how they are written there if they say nothing else (OpenAPI 3.2 Parameter Object)."""
+class InputLocation:
+    """A part of the request that inputs go to, with its default style (OpenAPI 3.2 Parameter Object)."""
 
     location: Location
     style: Style = "simple"
     explode: bool = False
     required: bool = False
     named: bool = True
-    """Whether the name is on the wire; else the input is the whole."""
+    """Whether the input's name is in the request; otherwise its value is the whole part."""
 
     def __call__(
         self,
@@ -63,7 +74,7 @@ class Place:
         media: MediaType | None = None,
         items_style: Style | None = None,
     ) -> Input:
-        """An input of this place. `wire_name` is its name in the request, where that is another."""
+        """Return an input of this location. `wire_name` is its name in the request, if not `name`."""
         argument = Argument(
             name=name,
             location=self.location,
@@ -79,15 +90,15 @@ class Place:
         return Input(argument, schema)
 
 
-path: Final = Place("path", required=True)
-query: Final = Place("query", "form", explode=True)
-querystring: Final = Place("querystring")
-header: Final = Place("header")
-cookie: Final = Place("cookie", "form", explode=True)
-body: Final = Place("body")
-whole_body: Final = Place("body", named=False)
-media_type: Final = Place("media_type", named=False)
-PLACES: Final[Mapping[str, Place]] = {
+path: Final = InputLocation("path", required=True)
+query: Final = InputLocation("query", "form", explode=True)
+querystring: Final = InputLocation("querystring")
+header: Final = InputLocation("header")
+cookie: Final = InputLocation("cookie", "form", explode=True)
+body: Final = InputLocation("body")
+whole_body: Final = InputLocation("body", named=False)
+media_type: Final = InputLocation("media_type", named=False)
+INPUT_LOCATIONS: Final[Mapping[str, InputLocation]] = {
     "path": path,
     "query": query,
     "querystring": querystring,
@@ -99,13 +110,12 @@ PLACES: Final[Mapping[str, Place]] = {
 }
 
 
-class Words(TypedDict, total=False):
-    """What a declaration may say.
+class ToolOptions(TypedDict, total=False):
+    """The options of a declaration.
 
-    Where it is not said, `name` is the function's, `description` its docstring, and `title` the first line of that.
-
-    `open_body`: the body may have properties that are no inputs. `input_schema` replaces what the inputs' own schemas
-    make. `operation_id` is the name where it is not said.
+    Defaults: `name` is the name of the function, `description` its docstring, `title` the first line of that, and
+    `operation_id` is `name`. `open_body` means that the body may have properties that are no inputs. `input_schema`
+    replaces the schema that is made of the inputs.
     """
 
     name: str
@@ -118,8 +128,12 @@ class Words(TypedDict, total=False):
     annotations: Mapping[str, Any]
     request_body: RequestBody | None
     base_url: str | None
+    base_url_is_guess: bool
     security: Security
+    required_schemes: Sequence[SecurityScheme]
     accept: str
+    content_type: str | None
+    response_headers: Sequence[str]
     operation_id: str | None
     tags: Sequence[str]
     deprecated: bool
@@ -128,19 +142,22 @@ class Words(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A tool but for its function; the decorator that a Toolbox gives out."""
+    """The decorator that a Toolbox returns; `make` returns the Tool for a function's name and description."""
 
     make: Callable[[str, str], Tool]
 
     def __call__(self, function: Callable[Concatenate[Api, P], Awaitable[R]]) -> ToolFunction[P, R]:
-        """The function as a tool."""
+        """Return the function with its tool."""
         name = getattr(function, "__name__", "")
-        return ToolFunction(function, self.make(name, docstrings.read(function.__doc__)))
+        return ToolFunction(function, self.make(name, description_of(function.__doc__)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Toolbox:
-    """What the tools of a module share, and their decorators. `definitions` is what schemas refer to (`#/$defs/…`)."""
+    """The decorators for the tools of a module, and the options that they share.
+
+    `definitions` are the schemas that `#/$defs/…` refers to.
+    """
 
     base_url: str | None = None
     tags: Sequence[str] = ()
@@ -148,54 +165,59 @@ class Toolbox:
     accept: str = ACCEPT
     definitions: Mapping[str, Schema] = field(default_factory=dict, repr=False)
 
-    def get(self, path: str, **words: Unpack[Words]) -> Declaration:
-        """A GET of a path."""
-        return self.operation("GET", path, **words)
+    def get(self, path: str, **options: Unpack[ToolOptions]) -> Declaration:
+        """Return the decorator for a GET of a path."""
+        return self.operation("GET", path, **options)
 
-    def put(self, path: str, **words: Unpack[Words]) -> Declaration:
-        """A PUT."""
-        return self.operation("PUT", path, **words)
+    def put(self, path: str, **options: Unpack[ToolOptions]) -> Declaration:
+        """Return the decorator for a PUT."""
+        return self.operation("PUT", path, **options)
 
-    def post(self, path: str, **words: Unpack[Words]) -> Declaration:
-        """A POST."""
-        return self.operation("POST", path, **words)
+    def post(self, path: str, **options: Unpack[ToolOptions]) -> Declaration:
+        """Return the decorator for a POST."""
+        return self.operation("POST", path, **options)
 
-    def delete(self, path: str, **words: Unpack[Words]) -> Declaration:
-        """A DELETE."""
-        return self.operation("DELETE", path, **words)
+    def delete(self, path: str, **options: Unpack[ToolOptions]) -> Declaration:
+        """Return the decorator for a DELETE."""
+        return self.operation("DELETE", path, **options)
 
-    def patch(self, path: str, **words: Unpack[Words]) -> Declaration:
-        """A PATCH."""
-        return self.operation("PATCH", path, **words)
+    def patch(self, path: str, **options: Unpack[ToolOptions]) -> Declaration:
+        """Return the decorator for a PATCH."""
+        return self.operation("PATCH", path, **options)
 
-    def operation(self, method: str, path: str, **words: Unpack[Words]) -> Declaration:
-        """An operation with any method; the decorator for its function."""
-        return Declaration(lambda name, description: self.tool(method, path, name, description, words))
+    def operation(self, method: str, path: str, **options: Unpack[ToolOptions]) -> Declaration:
+        """Return the decorator for a request with any method."""
+        return Declaration(lambda name, description: self.tool(method, path, name, description, options))
 
-    def tool(self, method: str, path: str, name: str, description: str, words: Words) -> Tool:
-        """The Tool that these words declare."""
-        inputs = words.get("inputs", ())
-        name = words.get("name", name)
-        description = words.get("description", description) or name
-        bodily = any(item.argument.location in {"body", "media_type"} for item in inputs)
+    def tool(self, method: str, path: str, name: str, description: str, options: ToolOptions) -> Tool:
+        """Return the Tool that these options declare."""
+        inputs = options.get("inputs", ())
+        name = options.get("name", name)
+        description = options.get("description", description) or name
+        operation_id = options.get("operation_id", name)
+        has_body = any(item.argument.location in {"body", "media_type"} for item in inputs)
         return Tool(
             name=name,
-            title=words.get("title", description.partition("\n")[0]),
+            title=options.get("title", description.partition("\n")[0]),
             description=description,
-            input_schema=words.get("input_schema") or self._input_schema(inputs, open_body=words.get("open_body")),
-            output_schema=words.get("output_schema"),
-            annotations=words.get("annotations") or hints(method),
+            input_schema=options.get("input_schema") or self._input_schema(inputs, open_body=options.get("open_body")),
+            output_schema=options.get("output_schema"),
+            annotations=options.get("annotations") or hints(method, path, operation_id),
             method=method,
             path=path,
-            base_url=words.get("base_url", self.base_url),
+            base_url=options.get("base_url", self.base_url),
+            base_url_is_guess=options.get("base_url_is_guess", False),
             arguments=tuple(item.argument for item in inputs),
-            body=words.get("request_body", JSON if bodily else None),
-            security=tuple(tuple(schemes) for schemes in words.get("security", self.security)),
-            accept=words.get("accept", self.accept),
-            operation_id=words.get("operation_id", name),
-            tags=tuple(words.get("tags", self.tags)),
-            deprecated=words.get("deprecated", False),
-            meta=words.get("meta", {}),
+            body=options.get("request_body", JSON if has_body else None),
+            security=tuple(tuple(schemes) for schemes in options.get("security", self.security)),
+            required_schemes=tuple(options.get("required_schemes", ())),
+            accept=options.get("accept", self.accept),
+            content_type=options.get("content_type"),
+            response_headers=tuple(options.get("response_headers", ())),
+            operation_id=operation_id,
+            tags=tuple(options.get("tags", self.tags)),
+            deprecated=options.get("deprecated", False),
+            meta=options.get("meta", {}),
         )
 
     def _input_schema(self, inputs: Sequence[Input], *, open_body: bool | None) -> Schema:
@@ -206,22 +228,22 @@ class Toolbox:
             schema["required"] = required
         if not open_body:
             schema["additionalProperties"] = False
-        if definitions := self._reached(properties):
+        if definitions := self._referenced_definitions(properties):
             schema["$defs"] = definitions
         return schema
 
-    def _reached(self, properties: Mapping[str, Schema]) -> dict[str, Schema]:
-        """The definitions that these schemas lead to, by name."""
+    def _referenced_definitions(self, properties: Mapping[str, Schema]) -> dict[str, Schema]:
+        """Return the definitions that these schemas refer to, directly or by others, by name."""
         reached: set[str] = set()
         waiting: list[Any] = list(properties.values())
         while waiting:
-            new = {name for name in _referred(waiting.pop()) if name in self.definitions} - reached
+            new = {name for name in _references(waiting.pop()) if name in self.definitions} - reached
             reached |= new
             waiting += [self.definitions[name] for name in new]
         return {name: self.definitions[name] for name in sorted(reached)}
 
 
-def _referred(schema: Any) -> Iterator[str]:
+def _references(schema: Any) -> Iterator[str]:
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -235,6 +257,6 @@ def _referred(schema: Any) -> Iterator[str]:
 
 
 def read_schemas(module: str) -> dict[str, Any]:
-    """The schemas in the JSON file beside a module, which is given as its `__file__`."""
+    """Return the schemas of the JSON file beside a module; `module` is its `__file__`."""
     schemas: dict[str, Any] = json.loads(Path(module).with_suffix(".json").read_text(encoding="utf-8"))
     return schemas

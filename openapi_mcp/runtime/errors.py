@@ -1,17 +1,17 @@
-"""What the runtime can raise. Whoever catches these makes an answer of them: no client ever sees a traceback.
+"""The runtime's exceptions. Each is turned into an answer by the code that catches it: no client sees a traceback.
 
 RuntimeFailure
-├── ArgumentError    the arguments of a call do not fit its tool: what, where, and what was wanted
+├── ArgumentError    the arguments of a call do not fit its tool: which, and what is expected
 ├── RequestError     a request cannot be built: no base URL, a header value with a line break, …
-├── UpstreamError    the API behind the bridge did not answer: refused, timed out, broke off
+├── UpstreamError    the API gave no response: connection refused, timed out, broken off
 ├── SearchUnavailable tools cannot be searched: this Python's SQLite is without FTS5
 ├── UnknownToolError a call names a tool that is not in the catalog
-└── CursorError      a list is asked for with a cursor that the catalog never gave out
+└── CursorError      a list is requested with a cursor that the catalog did not issue
 """
 
 
 class RuntimeFailure(Exception):
-    """Base of the runtime's errors; its text is one or more plain sentences fit for a model to read."""
+    """Base of the runtime's errors; its text is one or more plain sentences for a model to read."""
 
 
 class ArgumentError(RuntimeFailure):
@@ -19,11 +19,11 @@ class ArgumentError(RuntimeFailure):
 
 
 class RequestError(RuntimeFailure):
-    """No request can be built for a call whose arguments are right; the cure is with whoever runs the server."""
+    """No request can be built for a call with valid arguments; the server's operator has to change its settings."""
 
 
 class UpstreamError(RuntimeFailure):
-    """The upstream did not answer a request; the text says how (no secrets, no stack)."""
+    """The API gave no response to a request; the text says why, without secrets and without a stack."""
 
 
 class SearchUnavailable(RuntimeFailure):
@@ -31,8 +31,8 @@ class SearchUnavailable(RuntimeFailure):
 
 
 class UnknownToolError(RuntimeFailure):
-    """There is no tool of that name."""
+    """A call names a tool that is not in the catalog."""
 
 
 class CursorError(RuntimeFailure):
-    """A cursor is none of the catalog's: made up, changed on its way, or of a list that is no longer served."""
+    """A cursor is not one of the catalog's: invented, altered, or of a list that is no longer served."""

@@ -1,19 +1,26 @@
-"""JSON text written and read so that what is written is always JSON (RFC 8259): no NaN, no lone surrogate, no surprise.
+"""JSON text: the only writer of compact JSON outside `protocol.jsonrpc`, and the reader of what APIs and models send.
 
-What an upstream sends may break these rules; it is read all the same, and mended: what is not a number becomes null.
+What is sent is always valid (RFC 8259): no NaN, no lone surrogate. APIs send JSON that breaks these rules;
+`read` accepts it and repairs the value: NaN and infinities become null.
 """
 
 import json
 import math
+import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 from .errors import ArgumentError
 
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_COMPACT: Final = (",", ":")
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=_COMPACT, allow_nan=False)
+_ASCII_ENCODER: Final = json.JSONEncoder(separators=_COMPACT)
+_MEASURING_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=_COMPACT)
+_PLAIN_NAME: Final = re.compile(r'[^.\[\]"`\s]+')
 
 
 def write(value: Any) -> str:
-    """Compact JSON text of `value`, characters as they are. Raises ArgumentError for NaN and infinities."""
+    """Return compact JSON text, characters not escaped. Raises ArgumentError for NaN and infinities."""
     try:
         return _ENCODER.encode(value)
     except ValueError as error:
@@ -21,35 +28,71 @@ def write(value: Any) -> str:
 
 
 def write_bytes(value: Any) -> bytes:
-    """UTF-8 JSON text; half a surrogate pair, which UTF-8 cannot carry, is written as its escape."""
+    """Return compact JSON in UTF-8; a lone surrogate, which UTF-8 cannot encode, is escaped. Raises as `write`."""
     text = write(value)
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode("ascii")
+        return write_ascii(value).encode("ascii")
+
+
+def write_ascii(value: Any) -> str:
+    """Return compact JSON text with all other characters escaped, for values without NaN and infinities."""
+    return _ASCII_ENCODER.encode(value)
+
+
+def byte_length(value: Any) -> int:
+    """Return the size of compact JSON in UTF-8, for limits; NaN and lone surrogates are counted and no error."""
+    text = _MEASURING_ENCODER.encode(value)
+    return len(text) if text.isascii() else len(text.encode(errors="replace"))
 
 
 def read(text: str | bytes) -> Any:
-    """The value of a JSON text; bytes may be UTF-8, UTF-16 or UTF-32, with or without a byte order mark.
+    """Return the value of a JSON text; bytes may be UTF-8, UTF-16 or UTF-32, with or without a byte order mark.
 
-    Raises ValueError (or RecursionError, where it is nested beyond reason) when it is not JSON.
+    Raises ValueError if it is not JSON, and RecursionError if it is nested too deeply.
     """
     if isinstance(text, str):
         value = _DECODER.decode(text.removeprefix("\ufeff"))
     else:
-        value = json.loads(text, parse_constant=_nothing, parse_float=_finite)
+        value = json.loads(text, parse_constant=_null, parse_float=_finite)
     return _without_surrogates(value) if _may_hold_surrogates(text) else value
 
 
+_SPACE_OR_STRING: Final = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+')
+
+
+def minify(text: str) -> str:
+    """Return a JSON text without the white space between its tokens; its numbers keep their digits."""
+    return _SPACE_OR_STRING.sub(r"\1", text.removeprefix("\ufeff"))
+
+
 def read_strictly(text: str) -> Any:
-    """Like `read`, but NaN and infinities are a ValueError: for what a model sent as text."""
-    return json.loads(text, parse_constant=_refuse)
+    """Return the value of a JSON text; unlike `read`, raises ValueError for NaN and infinities. For a model's text."""
+    return json.loads(text, parse_constant=_reject_constant)
+
+
+def is_shallow(text: str, value: Any, levels: int) -> bool:
+    """Return whether the value of a JSON text has at most so many levels of arrays and objects."""
+    if text.count("[") + text.count("{") <= levels:
+        return True
+    containers = _containers([value])
+    for _ in range(levels):
+        containers = [inner for each in containers for inner in _containers(each)]
+    return not containers
+
+
+def _containers(value: dict[str, Any] | list[Any]) -> list[Any]:
+    """Return the arrays and objects directly in an array or object."""
+    items = value.values() if isinstance(value, dict) else value
+    return [item for item in items if isinstance(item, dict | list)]
 
 
 def number(value: float) -> str:
-    """A number in plain decimal digits, exactly and without an exponent (`1e21` would be a surprise in a URL).
+    """Return a number in plain decimal digits, exact and without an exponent, which few APIs accept in a URL (`1e21`).
 
-    A float without a fraction is an integer (JSON has one kind of number). Raises ArgumentError for NaN and infinities.
+    A float without a fraction is written as an integer (JSON has one kind of number). Raises ArgumentError for NaN and
+    infinities.
     """
     if isinstance(value, int):
         return str(value)
@@ -63,11 +106,11 @@ def _positional(digits: str) -> str:
     if not exponent:
         return digits
     sign, mantissa = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
-    whole, _, fraction = mantissa.partition(".")
-    return f"{sign}0.{'0' * (-int(exponent) - len(whole))}{whole}{fraction}"
+    integer, _, fraction = mantissa.partition(".")
+    return f"{sign}0.{'0' * (-int(exponent) - len(integer))}{integer}{fraction}"
 
 
-def _nothing(_: str) -> None:
+def _null(_: str) -> None:
     return None
 
 
@@ -76,10 +119,10 @@ def _finite(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_nothing, parse_float=_finite)
+_DECODER: Final = json.JSONDecoder(parse_constant=_null, parse_float=_finite)
 
 
-def _refuse(text: str) -> None:
+def _reject_constant(text: str) -> None:
     raise ValueError(text)
 
 
@@ -97,3 +140,19 @@ def _without_surrogates(value: Any) -> Any:
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
     return value
+
+
+def format_path(path: Iterable[str | int]) -> str:
+    """Return a path within a JSON value as text (`body.items[0].name`, `labels[""]`); empty for the value itself.
+
+    The first name stands as it is: it is an argument's. Further ones that would be misread are quoted.
+    """
+    return "".join(_format_step(step, is_first=index == 0) for index, step in enumerate(path))
+
+
+def _format_step(step: str | int, *, is_first: bool) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    if not step or not (is_first or _PLAIN_NAME.fullmatch(step)):
+        return f"[{write(step)}]"
+    return step if is_first else f".{step}"

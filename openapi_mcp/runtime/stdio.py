@@ -1,6 +1,9 @@
-"""MCP over the process's own stdin and stdout, of which nothing else has the use; signals end it well.
+"""MCP over stdio: `serve` owns the process's stdin and stdout, `StdioSession` serves one client on a pair of streams.
 
-Specification: basic/transports, "stdio". The messages themselves are a `Conversation`.
+Each line is a message, and each request has a task of its own. `InFlightLimit` bounds the messages in progress: a
+client that floods the input or stops reading the output has to wait. SIGINT and SIGTERM end the session orderly.
+
+Specification: basic/transports, "stdio"; server/tools ("List Changed Notification"); subscriptions (2026-07-28).
 """
 
 import asyncio
@@ -8,40 +11,254 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Final
 
-from .conversation import MAX_CALLS, Conversation
-from .lines import Write
-from .live import Live
-from .protocol import jsonrpc
-from .server import Server
+from .protocol import Cancellation, Session, Step, Subscription, ToolCall, jsonrpc, list_changed
+from .server.notifications import Notify
+from .server.reloadable import ReloadableServer
+from .server.server import Server
+from .stdio_streams import EnqueueWrite, OversizedLine, Read, Write, background_writer, read_lines
+
+MAX_UNITS: Final = 1024
+"""Units of messages in progress: 1,024 small ones, or 64 MiB of large ones. A client sends a few requests at a time."""
+
+_UNIT_BYTES: Final = 64 * 1024
+"""Bytes of a message that count as one unit, in addition to the one that each message is."""
+
+MAX_CALLS: Final = 100
+"""Concurrent calls: as many as httpx has connections, and more than an API wants of one client."""
+
+MAX_ANSWERS: Final = 16
+"""Other replies that are made before the first of them is written: the list of tools may be 8 MiB (see `catalog`)."""
+
+MAX_SUBSCRIPTIONS: Final = 64
+"""Concurrent subscriptions: a client needs one or two, and each takes memory until it ends."""
+
+GRACE_SECONDS: Final = 0.5
+"""How long messages may take after the input has ended: enough for what a shell pipes in, and less than a client waits
+for the process to end before it kills it."""
+
+SUBSCRIPTION_END_SECONDS: Final = 1.0
+"""How long the last messages of subscriptions may take: a client that has stopped reading is not waited for."""
 
 
 async def serve(
-    server: Server | Live, *, max_line_bytes: int = jsonrpc.MAX_MESSAGE_BYTES, max_calls: int = MAX_CALLS
+    server: Server | ReloadableServer, *, max_line_bytes: int = jsonrpc.MAX_MESSAGE_BYTES, max_calls: int = MAX_CALLS
 ) -> None:
-    """Serve stdin and stdout until stdin ends or SIGINT or SIGTERM comes; then close the server.
+    """Serve stdin and stdout until stdin ends or SIGINT or SIGTERM arrives; then close the server.
 
-    Runs on the main thread, since signals need it. Returns in each case: the end of the work is not an error.
+    Must run in the main thread, since signals need it. Returns normally in each case.
     """
-    live = Live.of(server)
-    with _own_stdout() as write:
-        conversation = Conversation(live, _read_stdin, write, max_line_bytes=max_line_bytes, max_calls=max_calls)
-        with _on_signals(conversation.stop):
+    reloadable = ReloadableServer.wrap(server)
+    with _exclusive_stdout() as write:
+        session = StdioSession(reloadable, _read_stdin, write, max_line_bytes=max_line_bytes, max_calls=max_calls)
+        with _on_signals(session.stop):
             try:
-                await conversation.run()
+                await session.run()
             finally:
-                await live.aclose()
+                await reloadable.aclose()
+
+
+class InFlightLimit:
+    """A limit on the messages in progress in one event loop; a message of more bytes counts as more units."""
+
+    def __init__(self, units: int = MAX_UNITS) -> None:
+        self._free_units = units
+        self._is_free = asyncio.Event()
+        self._is_free.set()
+
+    async def wait(self) -> None:
+        """Wait until any unit is free. The next message may need more: else a very large one could never be read."""
+        await self._is_free.wait()
+
+    def occupy(self, size: int, task: asyncio.Task[None]) -> None:
+        """Occupy the units of a message of `size` bytes until its task is done."""
+        units = 1 + size // _UNIT_BYTES
+        self._change(-units)
+        task.add_done_callback(lambda _: self._change(units))
+
+    def _change(self, units: int) -> None:
+        self._free_units += units
+        if self._free_units > 0:
+            self._is_free.set()
+        else:
+            self._is_free.clear()
+
+
+class StdioSession:
+    """The session of one client.
+
+    At most `max_calls` calls run at once. Others wait, and while the InFlightLimit is reached nothing is read, not even
+    a cancellation. When the session ends, the server's changes end too.
+    """
+
+    def __init__(
+        self,
+        server: Server | ReloadableServer,
+        read: Read,
+        write: Write,
+        *,
+        max_line_bytes: int = jsonrpc.MAX_MESSAGE_BYTES,
+        max_calls: int = MAX_CALLS,
+        grace: float = GRACE_SECONDS,
+    ) -> None:
+        self._server = ReloadableServer.wrap(server)
+        self._read = read
+        self._write = write
+        self._max_line_bytes = max_line_bytes
+        self._grace = grace
+        self._session = Session()
+        self._initialized = asyncio.Event()
+        self._in_flight = InFlightLimit()
+        self._call_slots = asyncio.Semaphore(max_calls)
+        self._answer_slots = asyncio.Semaphore(MAX_ANSWERS)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._subscriptions: set[asyncio.Task[None]] = set()
+        self._by_id: dict[jsonrpc.RequestId, asyncio.Task[None]] = {}
+        self._stopped = asyncio.Event()
+
+    def stop(self) -> None:
+        """End the session now and cancel what is in progress."""
+        self._stopped.set()
+
+    async def run(self) -> None:
+        """Serve until `stop`, a closed output, or the end of the input and `grace` seconds for what is in progress."""
+        with background_writer(self._write) as write:
+            send = partial(self._send, write)
+            reading = asyncio.create_task(self._read_messages(send))
+            stopping = asyncio.create_task(self._stopped.wait())
+            announcing = asyncio.create_task(self._announce_changes(send))
+            try:
+                await asyncio.wait({reading, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                if reading.done():
+                    reading.result()
+            finally:
+                await _cancel({reading, stopping, announcing, *self._tasks})
+                await self._end_subscriptions()
+
+    async def _read_messages(self, send: Notify) -> None:
+        async for line in read_lines(self._read, self._max_line_bytes):
+            step = self._receive(line)
+            self._session = step.session
+            self._cancel_requests(step)
+            self._start(step, send, len(line) if isinstance(line, bytes) else 0)
+            await self._in_flight.wait()
+        self._server.changes.end()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=self._grace)
+
+    async def _announce_changes(self, send: Notify) -> None:
+        """Notify a client of the handshake era of changes, once it is initialized and if the server declared that."""
+        async for _ in self._server.changes.listen():
+            if self._session.revision is not None and self._server.description.list_changed:
+                await self._initialized.wait()
+                await send(jsonrpc.encode(list_changed()))
+
+    async def _end_subscriptions(self) -> None:
+        self._server.changes.end()
+        if self._subscriptions:
+            await asyncio.wait(self._subscriptions, timeout=SUBSCRIPTION_END_SECONDS)
+        await _cancel(self._subscriptions)
+
+    def _receive(self, line: bytes | OversizedLine) -> Step:
+        if isinstance(line, OversizedLine):
+            refusal = jsonrpc.Refusal(jsonrpc.INVALID_REQUEST, f"A message has at most {self._max_line_bytes} bytes.")
+            request_id = jsonrpc.find_id(line.start)
+            request_id = jsonrpc.find_last_id(line.start + line.end) if request_id is None else request_id
+            return Step(session=self._session, reply=refusal.reply(request_id))
+        try:
+            message = jsonrpc.decode(line)
+        except jsonrpc.InvalidJson as problem:
+            refusal = jsonrpc.Refusal(jsonrpc.PARSE_ERROR, str(problem))
+            return Step(session=self._session, reply=refusal.reply(problem.request_id))
+        step = self._server.receive(message, self._session)
+        return self._limit_subscriptions(step, step.action) if isinstance(step.action, Subscription) else step
+
+    def _limit_subscriptions(self, step: Step, subscription: Subscription) -> Step:
+        """Return the step, or a refusal if there are `MAX_SUBSCRIPTIONS` already."""
+        if sum(not task.cancelling() for task in self._subscriptions) < MAX_SUBSCRIPTIONS:
+            return step
+        refusal = jsonrpc.Refusal(jsonrpc.INTERNAL_ERROR, "There are too many subscriptions; end one of them first.")
+        return Step(session=step.session, reply=refusal.reply(subscription.request_id))
+
+    def _cancel_requests(self, step: Step) -> None:
+        for part in (step, *step.batch):
+            if isinstance(part.action, Cancellation) and part.action.request_id in self._by_id:
+                self._by_id[part.action.request_id].cancel()
+
+    def _start(self, step: Step, send: Notify, size: int) -> None:
+        if isinstance(step.action, Subscription):
+            task = asyncio.create_task(self._serve_subscription(step, step.action, send))
+            _add(task, self._subscriptions)
+        elif step.reply or step.batch or not isinstance(step.action, Cancellation | None):
+            task = asyncio.create_task(self._answer(step, send))
+            _add(task, self._tasks)
+            self._in_flight.occupy(size, task)
+        else:
+            return
+        if step.action is not None:
+            self._register(step.action.request_id, task)
+
+    def _register(self, request_id: jsonrpc.RequestId, task: asyncio.Task[None]) -> None:
+        def forget(_done: asyncio.Task[None]) -> None:
+            if self._by_id.get(request_id) is task:  # a client may have used the id again meanwhile
+                del self._by_id[request_id]
+
+        self._by_id[request_id] = task
+        task.add_done_callback(forget)
+
+    async def _answer(self, step: Step, send: Notify) -> None:
+        """Answer a message when it has a slot. Calls have slots of their own: they wait for the API, others do not."""
+        async with self._call_slots if _has_call(step) else self._answer_slots:
+            reply = await self._server.perform(step, send, max_streamed_bytes=None)
+            if reply.body is not None:
+                await send(reply.body)
+        if step.opens_session:
+            self._initialized.set()
+
+    async def _serve_subscription(self, step: Step, subscription: Subscription, send: Notify) -> None:
+        """Serve a subscription until it ends; then send its reply and the required cancellation, in this order.
+
+        Clients take a cancellation that comes first for a lost connection, and the reply for an orderly end.
+        """
+        reply = await self._server.perform(step, send)
+        await send(reply.body or b"")
+        await send(jsonrpc.encode(subscription.cancellation()))
+
+    async def _send(self, write: EnqueueWrite, message: bytes) -> None:
+        try:
+            await asyncio.wrap_future(write(message + b"\n"))
+        except OSError:
+            self.stop()  # the client has closed its end
+
+
+def _has_call(step: Step) -> bool:
+    return any(isinstance(part.action, ToolCall) for part in (step, *step.batch))
+
+
+def _add(task: asyncio.Task[None], tasks: set[asyncio.Task[None]]) -> None:
+    """Add a task to a set until it is done."""
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+
+
+async def _cancel(tasks: Iterable[asyncio.Task[object]]) -> None:
+    tasks = list(tasks)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _read_stdin(size: int) -> bytes:
-    return os.read(0, size)  # not sys.stdin, whose lock a thread that waits for input would keep for ever
+    return os.read(0, size)  # not sys.stdin: a thread that waits for input would hold its lock for ever
 
 
 @contextlib.contextmanager
-def _own_stdout() -> Iterator[Write]:
-    """A writer to stdout that nothing else has: what anything else prints meanwhile goes to stderr."""
-    # Never closed: a thread that is still writing would go on in the next file of that number.
+def _exclusive_stdout() -> Iterator[Write]:
+    """Provide the only writer to stdout: what other code prints meanwhile goes to stderr."""
+    # Never closed: a thread that is still writing would go on in the next file with that descriptor.
     output = os.dup(1)
     os.dup2(2, 1)
 
@@ -59,7 +276,7 @@ def _own_stdout() -> Iterator[Write]:
 
 @contextlib.contextmanager
 def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM call `stop` in the event loop, however deep the process waits."""
+    """Call `stop` in the event loop on SIGINT and SIGTERM, even while the loop waits."""
     loop = asyncio.get_running_loop()
 
     def on_signal(_number: int, _frame: object) -> None:

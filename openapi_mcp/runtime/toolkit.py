@@ -1,11 +1,5 @@
-"""What a package with tools of its own is made of: the public face of the runtime, and nothing else.
+"""The public names of the runtime: all that a generated package imports, re-exported from their modules."""
 
-Specification of each name: where it is defined. A generated package imports all it needs from here, in one line.
-"""
-
-from typing import TypeAlias
-
-from .catalog import Catalog
 from .declarations import (
     JSON,
     Input,
@@ -21,17 +15,17 @@ from .declarations import (
     whole_body,
 )
 from .errors import ArgumentError, RequestError, RuntimeFailure, UpstreamError
-from .functions import Api, ToolFunction
-from .models import Argument, Encoding, MediaType, RequestBody, SecurityScheme, Tool, XmlDocument, XmlNode
-from .programs import serve_http, serve_stdio
 from .protocol import ServerDescription
-from .requests import RequestOptions
-from .retries import Retries
-from .server import Server
+from .request.build import RequestOptions
+from .request.credentials import credential_lines, credential_sources, read_credentials
+from .serve import serve_http, serve_stdio
+from .server.catalog import Catalog
+from .server.functions import Api, Result, ToolFunction
+from .server.server import Server
+from .tool import Argument, Encoding, MediaType, RequestBody, SecurityScheme, Tool, XmlDocument, XmlNode
 from .types import CallToolResult, Implementation, Schema, text_content
-from .upstream import Upstream
-
-Result: TypeAlias = CallToolResult
+from .upstream.client import Upstream
+from .upstream.retries import Retries
 
 __all__ = [
     "JSON",
@@ -63,11 +57,14 @@ __all__ = [
     "XmlNode",
     "body",
     "cookie",
+    "credential_lines",
+    "credential_sources",
     "header",
     "media_type",
     "path",
     "query",
     "querystring",
+    "read_credentials",
     "read_schemas",
     "serve_http",
     "serve_stdio",

@@ -1,4 +1,4 @@
-"""The benchmark of cold starts measures what it says: the whole list, of every server that can give one."""
+"""The benchmark of cold starts: it measures the time to the complete tool list of each server."""
 
 import os
 import sys
@@ -8,10 +8,12 @@ import pytest
 
 from benchmarks.cold_start import DOCUMENTS, measure, misses, row, started
 
-BROKEN = [sys.executable, "-c", "raise SystemExit"]
+pytestmark = pytest.mark.process
+
+EXITS_AT_ONCE = [sys.executable, "-c", "raise SystemExit"]
 
 
-def test_a_start_ends_with_the_whole_list() -> None:
+def test_cold_start_is_measured_up_to_the_complete_tool_list() -> None:
     measured = measure(DOCUMENTS["petstore"], 1, fastmcp=None)
     assert measured.keys() == {"openapi-mcp", "openapi-mcp, cached"}
     for start in measured.values():
@@ -22,7 +24,7 @@ def test_a_start_ends_with_the_whole_list() -> None:
         assert 0 < start.again < start.seconds
 
 
-def test_what_is_served_as_it_is_can_be_searched() -> None:
+def test_search_is_measured_at_a_server_in_search_mode() -> None:
     serve = [sys.executable, "-m", "openapi_mcp", "serve", str(DOCUMENTS["petstore"]), "--mode", "search"]
     start = started(serve, os.environ, ["list the pets", "count them"])
     assert start.tools == 3
@@ -32,9 +34,9 @@ def test_what_is_served_as_it_is_can_be_searched() -> None:
     assert len(list(misses({"as it is": replace(start, search=1.0), "as it is, cached": None}))) == 2
 
 
-def test_a_server_that_ends_at_once_cannot() -> None:
+def test_server_that_exits_at_once_has_no_figures() -> None:
     measured = measure(DOCUMENTS["petstore"], 1, fastmcp=sys.executable)
     assert measured["FastMCP"] is None or measured["FastMCP"].tools == 9
     assert "cannot" in row("petstore", "other", None, measured["openapi-mcp"])
     with pytest.raises((EOFError, BrokenPipeError)):
-        started(BROKEN, {})
+        started(EXITS_AT_ONCE, {})

@@ -1,12 +1,12 @@
-// Drives one official MCP client for Node and prints what it saw as JSON, on the last line (errands.py does the same).
+// Drives one official MCP client for Node and prints what it received as JSON, on the last line (as errands.py does).
 //   node drive.mjs '{"client": "sdk" | "client", "era": "legacy" | "auto" | "modern", "url": … | "command": […], …}'
-// and of what to do: "calls": [[name, arguments], …]; "progress": [[name, arguments, URL to tell of each], …];
-// "cancel": [name, arguments, URL that answers when the call has begun]; "watch": true. Any error the client raises
-// that is not what a test asks for ends the program with a non-zero code: that is what the tests are about.
+// with these jobs: "calls": [[name, arguments], …]; "progress": [[name, arguments, URL to fetch on each update], …];
+// "cancel": [name, arguments, URL that answers when the call has begun]; "watch": true. Any unexpected error of the
+// client ends the program with a non-zero code.
 
 const job = JSON.parse(process.argv[2]);
 const ERAS = { legacy: undefined, auto: { mode: 'auto' }, modern: { mode: { pin: '2026-07-28' } } };
-const say = (value) => console.log(JSON.stringify(value));
+const print = (value) => console.log(JSON.stringify(value));
 
 async function parts() {
   if (job.client === 'sdk') {
@@ -33,13 +33,13 @@ async function names() {
   return tools.map((tool) => tool.name);
 }
 
-async function followed([name, args, seen]) {
-  const told = [];
+async function callWithProgress([name, args, seen]) {
+  const updates = [];
   const onprogress = ({ progress, total, message }) => {
-    told.push([progress, total ?? null, message ?? null]);
+    updates.push([progress, total ?? null, message ?? null]);
     fetch(seen);
   };
-  return { result: await callTool({ name, arguments: args }, { onprogress }), told };
+  return { result: await callTool({ name, arguments: args }, { onprogress }), updates };
 }
 
 async function callUntil([name, args, begun]) {
@@ -54,7 +54,7 @@ async function callUntil([name, args, begun]) {
   await call;
 }
 
-// A client of the handshake era hears of changes on a stream that it opens by itself, at a time that it does not tell.
+// In the handshake era the client receives changes on a stream; it opens it by itself and does not report when.
 let opened;
 const streaming = new Promise((resolve) => { opened = resolve; });
 async function fetching(url, init) {
@@ -78,24 +78,24 @@ const seen = {};
 const setVersion = transport.setProtocolVersion?.bind(transport);
 transport.setProtocolVersion = (version) => { seen.version = version; setVersion?.(version); };
 await client.connect(transport);
-seen.version = client.getNegotiatedProtocolVersion?.() ?? seen.version; // the older client tells its transport only
+seen.version = client.getNegotiatedProtocolVersion?.() ?? seen.version; // the SDK reports the version to its transport only
 seen.tools = await names();
 seen.results = [];
 for (const [name, args] of job.calls ?? []) seen.results.push(await callTool({ name, arguments: args }));
 seen.progress = [];
-for (const each of job.progress ?? []) seen.progress.push(await followed(each));
+for (const each of job.progress ?? []) seen.progress.push(await callWithProgress(each));
 if (job.cancel) {
   await callUntil(job.cancel);
   seen.afterwards = await names();
 }
 if (job.watch) {
   if (job.url && seen.version < '2026') await streaming;
-  say('listening');
+  print('listening');
   const change = await changed;
-  say('heard');
+  print('heard');
   if (change.error) throw new Error(change.error);
   seen.changed = change.tools;
 }
 await client.close();
-say(seen);
+print(seen);
 process.exit(0);

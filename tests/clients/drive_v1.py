@@ -1,7 +1,7 @@
-"""Drives the official client for Python of the handshake era, mcp 1.x, in an environment of its own (see errands)."""
+"""Drive the official Python client mcp 1.x (handshake era): `python -m tests.clients.drive_v1 JOB` (see errands)."""
 
 # mypy: ignore-errors
-# It would be judged by the types of the mcp that is installed beside the tests, which is another one.
+# mypy would check it against the mcp that the tests are installed with, which is 2.x.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,11 +13,11 @@ from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.clients.errands import Hear, Job, OnProgress, do, run
+from tests.clients.errands import Job, OnProgress, Wait, execute, run
 
 
 class Driven:
-    """The client as it is documented; `opened` is set when its stream of notifications is there."""
+    """The client, used as its documentation says; `opened` is set when its notification stream is open."""
 
     def __init__(self, session: ClientSession, version: str, opened: anyio.Event, changed: anyio.Event) -> None:
         self.version = version
@@ -32,8 +32,8 @@ class Driven:
         result = await self._session.call_tool(name, arguments, progress_callback=on_progress)
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
-    async def call_until(self, begun: Hear, name: str, arguments: dict[str, Any]) -> None:
-        request_id = self._session._request_id  # this client leaves it to its user to say which request is cancelled
+    async def call_until(self, begun: Wait, name: str, arguments: dict[str, Any]) -> None:
+        request_id = self._session._request_id  # mcp 1.x has no other way to name the request to cancel
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._session.call_tool, name, arguments)
             await begun()
@@ -43,7 +43,7 @@ class Driven:
             tasks.cancel_scope.cancel()
 
     @asynccontextmanager
-    async def listening(self) -> AsyncIterator[Hear]:
+    async def listening(self) -> AsyncIterator[Wait]:
         await self._opened.wait()
         yield self._changed.wait
 
@@ -67,8 +67,8 @@ async def drive(job: Job) -> None:
         program, *arguments = job["command"]
         transport = stdio_client(StdioServerParameters(command=program, args=arguments, env=job["env"]))
     async with transport as (read, write, *_), ClientSession(read, write, message_handler=on_message) as session:
-        greeting = await session.initialize()
-        await do(job, Driven(session, greeting.protocolVersion, opened, changed))
+        result = await session.initialize()
+        await execute(job, Driven(session, result.protocolVersion, opened, changed))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Drives the official client for Python, mcp 2.x: `python -m tests.clients.drive_v2 JOB` (see errands)."""
+"""Drive the official Python client, mcp 2.x: `python -m tests.clients.drive_v2 JOB` (see errands)."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,11 +10,14 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ToolListChangedNotification
 
-from tests.clients.errands import Hear, Job, OnProgress, do, run
+from tests.clients.errands import Job, OnProgress, Wait, execute, run
 
 
 class Driven:
-    """The client as it is documented; `opened` is set when its stream of notifications is there (handshake era)."""
+    """The client, used as its documentation says.
+
+    `opened` is set when its notification stream is open (handshake era).
+    """
 
     def __init__(self, client: Client, opened: anyio.Event, changed: anyio.Event) -> None:
         self.version = client.protocol_version
@@ -34,14 +37,14 @@ class Driven:
         result = await self._client.call_tool(name, arguments, progress_callback=on_progress)
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
-    async def call_until(self, begun: Hear, name: str, arguments: dict[str, Any]) -> None:
+    async def call_until(self, begun: Wait, name: str, arguments: dict[str, Any]) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._client.call_tool, name, arguments)
             await begun()
             tasks.cancel_scope.cancel()
 
     @asynccontextmanager
-    async def listening(self) -> AsyncIterator[Hear]:
+    async def listening(self) -> AsyncIterator[Wait]:
         if self.version < "2026":
             await self._opened.wait()
             yield self._changed.wait
@@ -75,7 +78,7 @@ async def drive(job: Job) -> None:
         program, *arguments = job["command"]
         target = StdioServerParameters(command=program, args=arguments, env=job["env"])
     async with http, Client(target, mode=mode, message_handler=on_message, read_timeout_seconds=30) as client:
-        await do(job, Driven(client, opened, changed))
+        await execute(job, Driven(client, opened, changed))
 
 
 if __name__ == "__main__":

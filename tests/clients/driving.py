@@ -1,6 +1,7 @@
-"""Runs a driver of an official client (errands.py, drive.mjs) in a process of its own, and says what it saw.
+"""Run a driver of an official client (errands.py, drive.mjs) in a process and return what it received.
 
-A driver says `listening` when it is ready to hear of a change, `heard` when it has, and in the end what it saw.
+A driver prints JSON lines: `"listening"` when it is ready for a change of the tool list, `"heard"` when it was notified
+of one, and at the end an object with all that it received.
 """
 
 import json
@@ -14,35 +15,38 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[2]
 
-PATIENCE: Final = 90
-"""Seconds after which a driver that hangs is killed, so that its test can say what it printed."""
+MAX_DRIVER_SECONDS: Final = 90
+"""Time after which a driver is killed: less than the timeout of a test, so that the test can show its stderr."""
 
-Seen = dict[str, Any]
+Received = dict[str, Any]
 
 
-def drive(command: Sequence[str], job: Mapping[str, Any], change: Callable[[], None] = lambda: None) -> Seen:
-    """What a driver saw; with `seconds` from `change` until it was heard, where the job is to `watch`."""
-    begun, seconds, seen = 0.0, None, {}
+def drive(command: Sequence[str], job: Mapping[str, Any], change: Callable[[], None] = lambda: None) -> Received:
+    """Run a driver for a job and return what it received; `seconds` is the time from `change` to its notification.
+
+    `change` is called when the driver listens, which it does if the job has `watch`; else `seconds` is None.
+    """
+    start, seconds, received = 0.0, None, {}
     with tempfile.TemporaryFile("w+") as errors:
         arguments = [*command, json.dumps(job)]
         with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
-            patience = threading.Timer(PATIENCE, process.kill)
-            patience.start()
+            timer = threading.Timer(MAX_DRIVER_SECONDS, process.kill)
+            timer.start()
             try:
                 assert process.stdout is not None
                 for line in process.stdout:
-                    said = json.loads(line)
-                    if said == "listening":
+                    event = json.loads(line)
+                    if event == "listening":
                         change()
-                        begun = time.monotonic()
-                    elif said == "heard":
-                        seconds = time.monotonic() - begun
+                        start = time.monotonic()
+                    elif event == "heard":
+                        seconds = time.monotonic() - start
                     else:
-                        seen = said
+                        received = event
                 process.wait()
             finally:
-                patience.cancel()
+                timer.cancel()
                 process.kill()
         errors.seek(0)
         assert process.returncode == 0, errors.read()[-3000:]
-    return {**seen, "seconds": seconds}
+    return {**received, "seconds": seconds}

@@ -1,7 +1,7 @@
-"""The API behind workshop.yaml: jobs, what is done for them bit by bit, and one that never gets done.
+"""The API of workshop.yaml: jobs, streams of the work done for them, and a call that is never answered.
 
-It tells a test what it cannot see itself: that somebody waits for a job, and that they left without an answer. And it
-says no more of a job before it hears that what it said was seen.
+It reports to tests what they cannot see themselves: when a client waits for the result of a job, and when that client
+has disconnected. A stream sends its next entry when the test confirms the previous one (`/seen/{job}`).
 """
 
 import asyncio
@@ -21,16 +21,16 @@ JOBS = {
 DONE = ("sawn", "planed", "glued", "polished")
 LINES = tuple(f'{{"done":"{each}"}}' for each in DONE)
 MISSING = 404
-PATIENCE = 20
-"""Seconds that the API waits for its test."""
+MAX_WAIT_SECONDS = 20
+"""Time that the API waits for a test."""
 
 
 class Workshop:
-    """`left(job)` is set once a client that waited for a job has gone away."""
+    """The API as an ASGI application, `app`, with the events that tests wait for."""
 
     def __init__(self) -> None:
         self._begun: defaultdict[int, threading.Event] = defaultdict(threading.Event)
-        self._left: defaultdict[int, threading.Event] = defaultdict(threading.Event)
+        self._disconnected: defaultdict[int, threading.Event] = defaultdict(threading.Event)
         self._seen: defaultdict[int, threading.Semaphore] = defaultdict(lambda: threading.Semaphore(0))
         self.app = Starlette(
             routes=[
@@ -41,13 +41,13 @@ class Workshop:
                 Route("/jobs/{job:int}/news", self._news),
                 Route("/jobs/{job:int}/result", self._result),
                 Route("/begun/{job:int}", self._wait_for_begin),
-                Route("/seen/{job:int}", self._go_on),
+                Route("/seen/{job:int}", self._confirm),
             ]
         )
 
-    def left(self, job: int) -> threading.Event:
-        """Set once somebody who waited for this job has left."""
-        return self._left[job]
+    def disconnection(self, job: int) -> threading.Event:
+        """Return the event that is set when a client that waited for this job has disconnected."""
+        return self._disconnected[job]
 
     async def _list(self, request: Request) -> Response:
         states = request.query_params.get("state", "open,done").split(",")
@@ -58,7 +58,7 @@ class Workshop:
 
     async def _get(self, request: Request) -> Response:
         job = JOBS.get(request.path_params["job"])
-        return JSONResponse(job) if job else JSONResponse({"reason": "nobody brought that job"}, MISSING)
+        return JSONResponse(job) if job else JSONResponse({"reason": "there is no such job"}, MISSING)
 
     async def _log(self, request: Request) -> Response:
         entries = self._entries(request.path_params["job"], "{}\n")
@@ -69,25 +69,26 @@ class Workshop:
         return StreamingResponse(entries, headers={"content-type": "text/event-stream"})
 
     async def _entries(self, job: int, written: str) -> AsyncIterator[str]:
-        """Each entry once the one before it was seen, and the end once all were."""
+        """Yield each entry after the previous one was confirmed, and end after the last one was."""
         for line in LINES:
             yield written.replace("{}", line)
-            assert await asyncio.to_thread(self._seen[job].acquire, timeout=PATIENCE), "nobody saw the last entry"
+            confirmed = await asyncio.to_thread(self._seen[job].acquire, timeout=MAX_WAIT_SECONDS)
+            assert confirmed, "the test did not confirm the last entry"
 
     async def _result(self, request: Request) -> Response:
         job = request.path_params["job"]
         self._begun[job].set()
         while (await request.receive())["type"] != "http.disconnect":
             pass
-        self._left[job].set()
+        self._disconnected[job].set()
         return Response()
 
     async def _wait_for_begin(self, request: Request) -> Response:
-        """Answers once somebody waits for a job, however early it is asked."""
-        begun = await asyncio.to_thread(self._begun[request.path_params["job"]].wait, PATIENCE)
+        """Answer 204 as soon as a client waits for the result of a job, 504 if none does in time."""
+        begun = await asyncio.to_thread(self._begun[request.path_params["job"]].wait, MAX_WAIT_SECONDS)
         return Response(status_code=204 if begun else 504)
 
-    async def _go_on(self, request: Request) -> Response:
-        """Hears that an entry of a job was seen."""
+    async def _confirm(self, request: Request) -> Response:
+        """Accept the confirmation of one entry of a job."""
         self._seen[request.path_params["job"]].release()
         return Response(status_code=204)

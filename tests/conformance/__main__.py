@@ -1,6 +1,6 @@
-"""`python -m tests.conformance`: the official MCP conformance suite against the bridge, with one worker and with two.
+"""Run the official MCP conformance suite against the bridge: `python -m tests.conformance`.
 
-Exit code 0 where each run passes by the suite's own verdict; else 1, with the checks that are to blame.
+Exit code 0 if each run passes by the verdict of the suite; else 1, and the checks that failed are printed.
 """
 
 import argparse
@@ -13,44 +13,48 @@ from tests.conformance.bridge import served
 
 
 def main() -> int:
-    """Run what the command line asks for."""
-    asked = _parser().parse_args()
-    command = suite.installed()
+    """Run each requested revision with each requested number of workers."""
+    options = _parser().parse_args()
+    command = suite.install()
     with tempfile.TemporaryDirectory() as folder:
-        results = asked.results or Path(folder)
+        results = options.results or Path(folder)
         verdicts = [
             _run(command, revision, workers, results / f"{revision}-{workers}")
-            for workers in asked.workers
-            for revision in asked.revision
+            for workers in options.workers
+            for revision in options.revision
         ]
     return 0 if all(verdicts) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="how many processes serve, one run each")
-    parser.add_argument("--revision", choices=suite.REVISIONS, nargs="+", default=suite.REVISIONS, help="whose set")
-    parser.add_argument("--results", type=Path, help="a new folder to keep what the suite and the bridge wrote")
+    parser.add_argument(
+        "--workers", type=int, nargs="+", default=[1, 2], help="numbers of worker processes, one run each"
+    )
+    parser.add_argument(
+        "--revision", choices=suite.REVISIONS, nargs="+", default=suite.REVISIONS, help="requirements to run"
+    )
+    parser.add_argument("--results", type=Path, help="new folder for the files of the suite and the log of the bridge")
     return parser
 
 
 def _run(command: list[str], revision: str, workers: int, results: Path) -> bool:
     results.mkdir(parents=True)
     with served("--workers", str(workers), log=results / "bridge.log") as url:
-        found = suite.run(command, url, revision, results)
-    (results / "suite.log").write_text(found.printed, "utf-8")
-    counts = f"{len(found.successes)} checks passed, {len(found.expected)} need more than tools and did not"
-    beyond = f"{len(found.unscored)} do not count"
-    verdict = "passed" if found.passed else "FAILED"
-    _say(f"{revision}, {workers} worker{'s' if workers > 1 else ''}: {verdict} ({counts}, {beyond})")
-    for check in found.unexpected:
-        _say(f"  {check.status} {check.scenario}:{check.id}: {check.message}")
-    if not found.passed:
-        _say(found.printed[found.printed.rfind("Total: ") :])
-    return found.passed
+        result = suite.run(command, url, revision, results)
+    (results / "suite.log").write_text(result.output, "utf-8")
+    counts = f"{len(result.successes)} checks passed, {len(result.expected)} need other features than tools"
+    unscored = f"{len(result.unscored)} are not scored"
+    verdict = "passed" if result.passed else "FAILED"
+    _print(f"{revision}, {workers} worker{'s' if workers > 1 else ''}: {verdict} ({counts}, {unscored})")
+    for check in result.unexpected:
+        _print(f"  {check.status} {check.scenario}:{check.id}: {check.message}")
+    if not result.passed:
+        _print(result.output[result.output.rfind("Total: ") :])
+    return result.passed
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 

@@ -1,6 +1,6 @@
-"""The REST API behind `specs/conformance.yaml`: plain HTTP, which knows nothing of MCP.
+"""The REST API of `specs/conformance.yaml`: plain HTTP without any relation to MCP.
 
-Each answer is the smallest that its media type allows, but for the ones that have to take their time.
+Each response is the smallest that its media type allows, except for streams, which take some time.
 """
 
 import asyncio
@@ -26,17 +26,17 @@ PAPER: Final = (
 BOUNDARY: Final = "-=the-next-part=-"
 
 REFUSALS: Final = 2
-"""Answers of 503 before one of 200."""
+"""Number of responses with status 503 before one with 200."""
 
-BETWEEN: Final = 0.02
-"""Seconds between the steps of a task: long enough for each to be a piece of its own on the wire."""
+STEP_SECONDS: Final = 0.02
+"""Time between the steps of a task, so that each is sent as a chunk of its own."""
 
 EXTRA: Final = "/extra"
-"""The path that a change adds to the document, or removes."""
+"""Path that a change adds to the document or removes from it."""
 
 
 def create_app(document: Path) -> Starlette:
-    """The API. `document` is the copy of the OpenAPI document that `POST /changes` writes to."""
+    """Return the API. `POST /changes` writes to `document`, a copy of the OpenAPI document."""
     refused = 0
 
     async def busy(_: Request) -> Response:
@@ -44,11 +44,11 @@ def create_app(document: Path) -> Starlette:
         refused = (refused + 1) % (REFUSALS + 1)
         if refused:
             return Response(status_code=503, headers={"retry-after": "0"})
-        return done("got through")
+        return outcome("got through")
 
     async def changes(_: Request) -> Response:
         change(document)
-        return done("changed")
+        return outcome("changed")
 
     return Starlette(
         routes=[
@@ -60,18 +60,18 @@ def create_app(document: Path) -> Starlette:
             Route("/failure", always(failure())),
             Route("/steps", steps),
             Route("/busy", busy),
-            Route("/answer", always(done("answered"))),
+            Route("/answer", always(outcome("answered"))),
             Route("/stream", stream),
             Route("/tenants/{tenant}/orders", always(JSONResponse(["a kettle", "two cups"]))),
-            Route("/people", always(done("added")), methods=["POST"]),
+            Route("/people", always(outcome("added")), methods=["POST"]),
             Route("/changes", changes, methods=["POST"]),
-            Route(EXTRA, always(done("something extra"))),
+            Route(EXTRA, always(outcome("something extra"))),
         ]
     )
 
 
 def always(response: Response) -> Callable[[Request], Awaitable[Response]]:
-    """A handler that has one answer for all."""
+    """Return a handler that sends the same response to every request."""
 
     async def handler(_: Request) -> Response:
         return response
@@ -79,8 +79,8 @@ def always(response: Response) -> Callable[[Request], Awaitable[Response]]:
     return handler
 
 
-def done(what: str) -> JSONResponse:
-    return JSONResponse({"done": what})
+def outcome(text: str) -> JSONResponse:
+    return JSONResponse({"done": text})
 
 
 def failure() -> Response:
@@ -89,7 +89,7 @@ def failure() -> Response:
 
 
 def mixture() -> bytes:
-    """A text, a picture and a document as the parts of one body (RFC 2046 section 5.1)."""
+    """Return a body with three parts: a text, an image and a PDF (RFC 2046 section 5.1)."""
     text = b"Multiple content types test:"
     parts = ((b"text/plain", text), (b"image/png", PICTURE), (b"application/pdf", PAPER))
     delimiter = b"\r\n--" + BOUNDARY.encode()
@@ -99,35 +99,35 @@ def mixture() -> bytes:
 
 
 async def steps(_: Request) -> Response:
-    """A task whose every step is an event (HTML, "Server-sent events")."""
+    """Send one event for each step of a task (HTML, "Server-sent events")."""
 
     async def events() -> AsyncIterator[str]:
         for number in range(1, 6):
             yield f'data: {{"step": {number}, "of": 5}}\n\n'
-            await asyncio.sleep(BETWEEN)
+            await asyncio.sleep(STEP_SECONDS)
 
     return StreamingResponse(events(), media_type="text/event-stream")
 
 
 async def stream(_: Request) -> Response:
-    """A line of JSON at a time."""
+    """Send one line of JSON at a time."""
 
     async def lines() -> AsyncIterator[str]:
         for number in range(1, 4):
             yield f'{{"entry": {number}}}\n'
-            await asyncio.sleep(BETWEEN)
+            await asyncio.sleep(STEP_SECONDS)
 
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
 def change(document: Path) -> None:
-    """Add an operation to the document, or remove it; whoever reads it sees the old one or the new one, whole."""
+    """Add an operation to the document, or remove it; a reader sees the old file or the new one, never a part."""
     content: dict[str, Any] = yaml.safe_load(document.read_text("utf-8"))
     if content["paths"].pop(EXTRA, None) is None:
         summary = "Do something extra"
         content["paths"][EXTRA] = {
             "get": {"operationId": "test_extra", "summary": summary, "responses": {"200": {"description": "Done."}}}
         }
-    beside = document.with_suffix(".new")
-    beside.write_text(yaml.safe_dump(content, sort_keys=False), "utf-8")
-    beside.replace(document)
+    new = document.with_suffix(".new")
+    new.write_text(yaml.safe_dump(content, sort_keys=False), "utf-8")
+    new.replace(document)

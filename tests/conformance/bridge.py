@@ -1,6 +1,6 @@
-"""The bridge under test for as long as a block: the command in a process of its own, and the REST API behind it.
+"""The bridge under test, `openapi-mcp serve` in a process, and the REST API behind it.
 
-Whatever the bridge logs goes to a file; a bridge that does not start says there why.
+The log of the bridge goes to a file, also if it does not start.
 """
 
 import shutil
@@ -22,7 +22,10 @@ DOCUMENT: Final = ROOT / "specs" / "conformance.yaml"
 
 @contextmanager
 def served(*options: str, log: Path) -> Iterator[str]:
-    """The MCP endpoint of a bridge on a copy of the document, which it watches; `options` are added to the command."""
+    """Serve a copy of the document, which the bridge watches, until the block ends; yield the MCP endpoint.
+
+    `options` are added to the command.
+    """
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / DOCUMENT.name
         shutil.copyfile(DOCUMENT, document)
@@ -51,11 +54,11 @@ def _process(document: Path, api: str, options: tuple[str, ...], log: Path) -> I
         process.wait(20)
 
 
-def _endpoint(said: IO[str], log: IO[str]) -> str:
-    """The address that the bridge says it listens on."""
-    for line in said:
+def _endpoint(errors: IO[str], log: IO[str]) -> str:
+    """Return the URL of the endpoint, which the bridge prints on stderr. Raises RuntimeError if it does not start."""
+    for line in errors:
         log.write(line)
         for word in line.split():
             if word.startswith("http://127.0.0.1") and word.endswith("/mcp"):
                 return word
-    raise RuntimeError(f"the bridge did not start: {log.name} says why")
+    raise RuntimeError(f"the bridge did not start; see {log.name}")

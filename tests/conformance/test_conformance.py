@@ -1,4 +1,4 @@
-"""What a conformance run stands on: its document, the API behind that, and what the bridge is excused from."""
+"""The parts of a conformance run: its document, the API behind it, and the baselines of excused checks."""
 
 import asyncio
 import json
@@ -9,18 +9,19 @@ from typing import Any
 import pytest
 import yaml
 
-from openapi_mcp import loader, validation
-from openapi_mcp.runtime.catalog import Catalog
+from openapi_mcp.contract import validation
+from openapi_mcp.document import loader
 from openapi_mcp.runtime.protocol import ServerDescription
-from openapi_mcp.runtime.requests import RequestOptions
-from openapi_mcp.runtime.server import Server
+from openapi_mcp.runtime.request.build import RequestOptions
+from openapi_mcp.runtime.server.catalog import Catalog
+from openapi_mcp.runtime.server.server import Server
 from openapi_mcp.runtime.types import CallToolResult, Implementation
-from openapi_mcp.runtime.upstream import Upstream
-from openapi_mcp.tools import build
+from openapi_mcp.runtime.upstream.client import Upstream
+from openapi_mcp.tools.compiler import build
 from tests.conformance import suite
 from tests.conformance.backend import create_app
 from tests.conformance.bridge import DOCUMENT
-from tests.conftest import beside_the_checkout
+from tests.conftest import shared_folder
 from tests.servers import running
 
 ANSWERS = {
@@ -38,14 +39,14 @@ ANSWERS = {
     "json_schema_2020_12_tool": ["text"],
     "test_trigger_tool_change": ["text"],
 }
-"""The kinds of blocks that each tool's result has."""
+"""Types of the content blocks in the result of each tool."""
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("conformance") / DOCUMENT.name
-    found.write_bytes(DOCUMENT.read_bytes())
-    return found
+    document = tmp_path_factory.mktemp("conformance") / DOCUMENT.name
+    document.write_bytes(DOCUMENT.read_bytes())
+    return document
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def api(copy: Path) -> Iterator[str]:
 
 
 def call(api: str, name: str, arguments: dict[str, Any]) -> CallToolResult:
-    async def called() -> CallToolResult:
+    async def send() -> CallToolResult:
         description = ServerDescription(implementation=Implementation("conformance", "1"))
         options = RequestOptions(base_url=api)
         server = Server(Catalog(build(loader.load(str(DOCUMENT))).tools), description, Upstream(), options=options)
@@ -64,10 +65,10 @@ def call(api: str, name: str, arguments: dict[str, Any]) -> CallToolResult:
         finally:
             await server.aclose()
 
-    return asyncio.run(called())
+    return asyncio.run(send())
 
 
-def test_the_document_is_valid_and_every_operation_is_a_tool() -> None:
+def test_document_is_valid_and_every_operation_is_a_tool() -> None:
     document = loader.load(str(DOCUMENT))
     compiled = build(document)
     assert not document.problems
@@ -77,13 +78,13 @@ def test_the_document_is_valid_and_every_operation_is_a_tool() -> None:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_each_tool_gets_the_answer_that_the_suite_looks_for(name: str, api: str) -> None:
+def test_each_tool_has_the_result_that_the_suite_expects(name: str, api: str) -> None:
     result = call(api, name, {"tenant": "Hello"} if name == "test_custom_header" else {})
     assert [block["type"] for block in result.content] == ANSWERS[name]
     assert result.is_error == (name == "test_error_handling")
 
 
-def test_a_change_adds_an_operation_and_the_next_takes_it_out(api: str, copy: Path) -> None:
+def test_a_change_adds_an_operation_and_the_next_one_removes_it(api: str, copy: Path) -> None:
     before = [tool.name for tool in build(loader.load(str(copy))).tools]
     call(api, "test_trigger_tool_change", {})
     between = [tool.name for tool in build(loader.load(str(copy))).tools]
@@ -93,18 +94,18 @@ def test_a_change_adds_an_operation_and_the_next_takes_it_out(api: str, copy: Pa
 
 
 @pytest.mark.parametrize("revision", suite.REVISIONS)
-def test_nothing_is_excused_that_a_server_of_tools_can_do(revision: str) -> None:
-    ceiling = beside_the_checkout("protocol") / f"baseline-{revision}.yml"
+def test_baselines_excuse_only_features_other_than_tools(revision: str) -> None:
+    ceiling = shared_folder("protocol") / f"baseline-{revision}.yml"
     assert set(suite.expected_failures(revision)) <= set(yaml.safe_load(ceiling.read_text())["server"])
 
 
 @pytest.mark.parametrize("revision", suite.REVISIONS)
-def test_no_tool_of_the_document_is_excused(revision: str) -> None:
+def test_baselines_excuse_no_tool_of_the_document(revision: str) -> None:
     about_tools = [entry for entry in suite.expected_failures(revision) if entry.startswith("tools-")]
     assert set(about_tools) <= {"tools-call-sampling", "tools-call-elicitation"}
 
 
-def test_the_suite_is_pinned_and_comes_from_whatever_registry_npm_is_told() -> None:
+def test_suite_is_pinned_and_its_lock_names_no_registry() -> None:
     lock = json.loads((suite.FOLDER / "package-lock.json").read_text())
     assert lock["packages"]["node_modules/@modelcontextprotocol/conformance"]["version"] == "0.2.0-alpha.12"
     assert not [name for name, package in lock["packages"].items() if "resolved" in package]

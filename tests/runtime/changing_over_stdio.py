@@ -1,6 +1,6 @@
 """Pet tools that change, over stdio: `python -m tests.runtime.changing_over_stdio BASE_URL`.
 
-Once the pets are listed there is no song any more; once one pet is asked for, there will be no more changes.
+A call of listPets removes the tool `sing`; a call of getPet ends the changes.
 """
 
 import asyncio
@@ -10,12 +10,12 @@ from dataclasses import replace
 import httpx
 
 from openapi_mcp.runtime import stdio
-from openapi_mcp.runtime.catalog import Catalog
-from openapi_mcp.runtime.live import Live
-from openapi_mcp.runtime.models import Tool
-from openapi_mcp.runtime.requests import RequestOptions
-from openapi_mcp.runtime.server import Server
-from openapi_mcp.runtime.upstream import Upstream
+from openapi_mcp.runtime.request.build import RequestOptions
+from openapi_mcp.runtime.server.catalog import Catalog
+from openapi_mcp.runtime.server.reloadable import ReloadableServer
+from openapi_mcp.runtime.server.server import Server
+from openapi_mcp.runtime.tool import Tool
+from openapi_mcp.runtime.upstream.client import Upstream
 from tests.runtime.pets import DESCRIPTION, GET_PET, LIST_PETS, SING
 
 
@@ -31,12 +31,12 @@ async def main(base_url: str) -> None:
 
     def observe(tool: Tool, _request: httpx.Request, _response: httpx.Response) -> None:
         if tool is LIST_PETS:
-            live.replace(server(GET_PET, LIST_PETS))
+            reloadable.replace(server(GET_PET, LIST_PETS))
         elif tool is GET_PET:
-            live.changes.end()
+            reloadable.changes.end()
 
-    live = Live(server(GET_PET, LIST_PETS, SING))
-    await stdio.serve(live)
+    reloadable = ReloadableServer(server(GET_PET, LIST_PETS, SING))
+    await stdio.serve(reloadable)
 
 
 if __name__ == "__main__":

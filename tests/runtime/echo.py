@@ -1,4 +1,4 @@
-"""A real HTTP/1.1 server that records the exact bytes of each request and answers what it is told to."""
+"""A real HTTP/1.1 server that records the exact bytes of each request and sends the bytes that a test sets."""
 
 import socketserver
 import ssl
@@ -12,7 +12,7 @@ NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One request as it came over the wire."""
+    """A request as it was received."""
 
     method: str
     target: str
@@ -40,14 +40,14 @@ Respond = Callable[[Recorded], bytes | Iterator[bytes]]
 
 
 def answer(body: bytes = b"", *headers: str, status: str = "200 OK") -> bytes:
-    """A whole response."""
+    """Return the bytes of a complete response."""
     lines = "".join(f"{line}\r\n" for line in (*headers, f"Content-Length: {len(body)}"))
     return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode() + body
 
 
 @dataclass
 class Echo:
-    """Where the server is, what it answers, and what it has received."""
+    """The server's URL, its responder, and the requests that it received."""
 
     url: str
     respond: Respond = field(default=lambda _: NO_CONTENT)
@@ -90,15 +90,15 @@ class _Server(socketserver.ThreadingTCPServer):
     block_on_close = False
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that goes away while it is answered is what some tests are about."""
+        """Ignore clients that disconnect while they are answered: some tests do so."""
 
 
 @contextmanager
 def echoing(tls: ssl.SSLContext | None = None) -> Iterator[Echo]:
-    """A server on 127.0.0.1 for as long as the block."""
+    """Run a server on 127.0.0.1 for the duration of the block."""
     with _Server(("127.0.0.1", 0), _Connection) as server:
         echo = Echo(f"{'https' if tls else 'http'}://127.0.0.1:{server.server_address[1]}")
-        if tls:  # the handshake is left to a connection's own thread
+        if tls:  # the handshake is done in the connection's thread
             server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         server.echo = echo  # type: ignore[attr-defined]  # handlers reach it through their server
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)

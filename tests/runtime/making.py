@@ -1,12 +1,12 @@
-"""Tools made by hand, as the compile side makes them from a document, for tests of what the runtime does with them."""
+"""Tools made by hand, as the compile side makes them from a document, for tests of the runtime."""
 
 from collections.abc import Mapping
 from typing import Any, cast
 
 import httpx
 
-from openapi_mcp.runtime.models import Argument, Encoding, Location, MediaType, RequestBody, Style, Tool
-from openapi_mcp.runtime.requests import RequestOptions, build_request
+from openapi_mcp.runtime.request.build import RequestOptions, build_request
+from openapi_mcp.runtime.tool import Argument, Encoding, Location, MediaType, RequestBody, Style, Tool
 from openapi_mcp.runtime.types import Schema
 
 ANYTHING: Schema = {"type": "object"}
@@ -16,7 +16,7 @@ _STYLES: dict[str, Style] = {"path": "simple", "header": "simple", "query": "for
 
 
 def tool(path: str = "/x", *arguments: Argument, method: str = "GET", **more: Any) -> Tool:
-    """A tool that accepts anything, unless told otherwise."""
+    """Return a tool that accepts anything; `more` sets its other fields."""
     described = {
         "name": "x",
         "description": "",
@@ -28,18 +28,18 @@ def tool(path: str = "/x", *arguments: Argument, method: str = "GET", **more: An
 
 
 def with_body(*media_types: MediaType | str, required: bool = False, arguments: tuple[Argument, ...] = (BODY,)) -> Tool:
-    """A POST with a body, by default one argument `body`."""
+    """Return a POST with a body, by default one argument `body`."""
     media = tuple(MediaType(content_type=entry) if isinstance(entry, str) else entry for entry in media_types)
     return tool("/x", *arguments, method="POST", body=RequestBody(media_types=media, required=required))
 
 
 def form(content_type: str = "application/x-www-form-urlencoded", **encoding: Encoding) -> MediaType:
-    """A form or multipart media type with an Encoding for each property."""
+    """Return a form or multipart media type with an Encoding for each property."""
     return MediaType(content_type=content_type, encoding=encoding)
 
 
 def parameter(declared: Mapping[str, Any]) -> Argument:
-    """A Parameter Object with the specification's defaults applied; its argument is named `in.name`."""
+    """Return a Parameter Object's Argument with the specification's defaults; it is named `in.name`."""
     location = cast("Location", declared["in"])
     style = declared.get("style", _STYLES.get(location, "form"))
     return Argument(
@@ -53,6 +53,6 @@ def parameter(declared: Mapping[str, Any]) -> Argument:
     )
 
 
-def request(made: Tool, _options: RequestOptions | None = None, /, **arguments: Any) -> httpx.Request:
-    """The request for a call."""
-    return build_request(made, arguments, _options or RequestOptions())
+def request(called: Tool, _options: RequestOptions | None = None, /, **arguments: Any) -> httpx.Request:
+    """Return the request of a call."""
+    return build_request(called, arguments, _options or RequestOptions())

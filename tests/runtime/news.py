@@ -1,4 +1,4 @@
-"""Tools whose answers come bit by bit, and the API behind them; over stdio: `python -m tests.runtime.news BASE_URL`."""
+"""Tools with streamed responses, and their API; over stdio: `python -m tests.runtime.news BASE_URL`."""
 
 import asyncio
 import sys
@@ -11,11 +11,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from openapi_mcp.runtime import stdio
-from openapi_mcp.runtime.catalog import Catalog
-from openapi_mcp.runtime.models import Tool
-from openapi_mcp.runtime.requests import RequestOptions
-from openapi_mcp.runtime.server import Server
-from openapi_mcp.runtime.upstream import Upstream
+from openapi_mcp.runtime.request.build import RequestOptions
+from openapi_mcp.runtime.server.catalog import Catalog
+from openapi_mcp.runtime.server.server import Server
+from openapi_mcp.runtime.tool import Tool
+from openapi_mcp.runtime.upstream.client import Upstream
 from tests.runtime.pets import DESCRIPTION, NO_ARGUMENTS
 
 STREAMS = {
@@ -23,7 +23,7 @@ STREAMS = {
     "lines": ("application/x-ndjson", "{}\n"),
     "sequence": ("application/json-seq", "\x1e{}\n"),
 }
-"""Each tool's media type, and how an entry is written there."""
+"""The media type of each tool, and the template of its entries."""
 ENTRIES = tuple(f'{{"n":{number}}}' for number in (1, 2, 3))
 VALUES = [{"n": 1}, {"n": 2}, {"n": 3}]
 TOOLS = tuple(
@@ -41,40 +41,40 @@ TOOLS = tuple(
 
 
 class NewsApi:
-    """Sends three entries, each once its turn has come; `left` tells that somebody did not stay until the end."""
+    """An API that sends three entries, each once `proceed` allows it; `disconnected` tells if the client left early."""
 
     def __init__(self) -> None:
-        self.turns = [threading.Event() for _ in ENTRIES]
-        self.done = threading.Event()
-        self.left = threading.Event()
+        self.may_send = [threading.Event() for _ in ENTRIES]
+        self.may_end = threading.Event()
+        self.disconnected = threading.Event()
         self.app = Starlette(routes=[Route("/{name}", self._stream)])
 
     async def _stream(self, request: Request) -> Response:
-        media_type, written = STREAMS[request.path_params["name"]]
-        return StreamingResponse(self._entries(written), headers={"content-type": media_type})
+        media_type, template = STREAMS[request.path_params["name"]]
+        return StreamingResponse(self._entries(template), headers={"content-type": media_type})
 
-    async def _entries(self, written: str) -> AsyncIterator[str]:
+    async def _entries(self, template: str) -> AsyncIterator[str]:
         try:
-            for turn, entry in zip(self.turns, ENTRIES, strict=True):
-                assert await asyncio.to_thread(turn.wait, 20), "nobody saw the entry before this one"
-                yield written.replace("{}", entry)
-            assert await asyncio.to_thread(self.done.wait, 20), "nobody saw the last entry"
+            for allowed, entry in zip(self.may_send, ENTRIES, strict=True):
+                assert await asyncio.to_thread(allowed.wait, 20), "the entry before this one was not reported"
+                yield template.replace("{}", entry)
+            assert await asyncio.to_thread(self.may_end.wait, 20), "the last entry was not reported"
         except asyncio.CancelledError:
-            self.left.set()
+            self.disconnected.set()
             raise
 
-    def proceed(self, seen: int) -> None:
-        """The next entry may come, or the end."""
-        [*self.turns, self.done][seen].set()
+    def proceed(self, count: int) -> None:
+        """Allow the entry with index `count`, or after the last one the end."""
+        [*self.may_send, self.may_end][count].set()
 
-    def let_go(self) -> None:
-        """Nobody waits for anything."""
+    def release_all(self) -> None:
+        """Allow all entries and the end."""
         for number in range(len(ENTRIES) + 1):
             self.proceed(number)
 
 
 def news_server(base_url: str, upstream: Upstream | None = None, *, max_result_bytes: int = 256 * 1024) -> Server:
-    """An MCP server of these tools over the API at `base_url`."""
+    """Return an MCP server of these tools over the API at `base_url`."""
     options = RequestOptions(base_url=base_url)
     upstream = upstream or Upstream()
     return Server(Catalog(TOOLS), DESCRIPTION, upstream, options=options, max_result_bytes=max_result_bytes)

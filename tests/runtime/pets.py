@@ -1,4 +1,4 @@
-"""A few tools, what they answer, and the API that answers so, for tests that need some and do not care which."""
+"""A few tools, their results, and their API, for tests that need any."""
 
 import asyncio
 import threading
@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from openapi_mcp.runtime.catalog import Catalog
-from openapi_mcp.runtime.models import Argument, Tool
 from openapi_mcp.runtime.protocol import ServerDescription
-from openapi_mcp.runtime.requests import RequestOptions
-from openapi_mcp.runtime.server import Server
+from openapi_mcp.runtime.request.build import RequestOptions
+from openapi_mcp.runtime.server.catalog import Catalog
+from openapi_mcp.runtime.server.server import Server
+from openapi_mcp.runtime.tool import Argument, Tool
 from openapi_mcp.runtime.types import CallToolResult, Implementation, audio_content, error_result, text_content
-from openapi_mcp.runtime.upstream import Upstream
+from openapi_mcp.runtime.upstream.client import Upstream
 
 DESCRIPTION = ServerDescription(
     implementation=Implementation(name="pets", version="1.2.0", title="Pet store"), instructions="Ask for pets."
@@ -56,16 +56,16 @@ NO_PET = error_result("404 Not Found")
 
 
 class PetApi:
-    """The API behind these tools.
+    """The API of these tools.
 
-    `waiting` tells when somebody began to wait, `left` when they gave up, `served` when they got their answer after
-    all, which they do once `enough` is set.
+    `/wait` sets `waiting` and then waits: it sets `disconnected` if its client leaves, or answers once `may_answer` is
+    set, and then sets `served`.
     """
 
     def __init__(self) -> None:
         self.waiting = threading.Event()
-        self.left = threading.Event()
-        self.enough = threading.Event()
+        self.disconnected = threading.Event()
+        self.may_answer = threading.Event()
         self.served = threading.Event()
         self.app = Starlette(
             routes=[
@@ -80,29 +80,29 @@ class PetApi:
         return JSONResponse([{"name": "Minka"}])
 
     async def _get(self, request: Request) -> Response:
-        known = request.path_params["pet_id"] != 404
-        return JSONResponse({"name": "Minka"}) if known else JSONResponse({"detail": "no such pet"}, 404)
+        exists = request.path_params["pet_id"] != 404
+        return JSONResponse({"name": "Minka"}) if exists else JSONResponse({"detail": "no such pet"}, 404)
 
     async def _sing(self, _request: Request) -> Response:
         return Response(b"la la", media_type="audio/wav")
 
     async def _wait(self, request: Request) -> Response:
         self.waiting.set()
-        while not self.enough.is_set():
+        while not self.may_answer.is_set():
             if await request.is_disconnected():
-                self.left.set()
+                self.disconnected.set()
                 return Response()
             await asyncio.sleep(0.005)  # neither of the two can be awaited
         self.served.set()
         return Response()
 
-    def forget(self) -> None:
-        """Nobody waits and nobody left."""
-        for event in (self.waiting, self.left, self.enough, self.served):
+    def reset(self) -> None:
+        """Clear all events."""
+        for event in (self.waiting, self.disconnected, self.may_answer, self.served):
             event.clear()
 
 
 def pet_server(base_url: str, upstream: Upstream | None = None) -> Server:
-    """An MCP server of all these tools over the API at `base_url`."""
+    """Return an MCP server of all these tools over the API at `base_url`."""
     catalog = Catalog([*TOOLS, WAIT])
     return Server(catalog, DESCRIPTION, upstream or Upstream(), options=RequestOptions(base_url=base_url))

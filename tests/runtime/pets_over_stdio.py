@@ -1,4 +1,4 @@
-"""The pet tools over the stdio of a process of their own: `python -m tests.runtime.pets_over_stdio BASE_URL`."""
+"""The pet tools over stdio: `python -m tests.runtime.pets_over_stdio BASE_URL`."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from tests.runtime.pets import pet_server
 
 
 async def main(base_url: str) -> None:
-    # What anything prints while MCP is served must not reach the client.
+    # Text that is printed while MCP is served must not reach the client.
     asyncio.get_running_loop().call_soon(print, "A stray print.")
     await stdio.serve(pet_server(base_url))
 

@@ -1,4 +1,4 @@
-"""A server in the test's own event loop that does with each connection what it is told to, to the byte."""
+"""A TCP server in the test's own event loop that handles each connection with a function of the test."""
 
 import asyncio
 import ssl
@@ -10,7 +10,7 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def serving(serve: Serve, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
-    """Yield the server's URL; in the end whatever still serves is cancelled, and all is closed."""
+    """Run a server and yield its URL; at the end cancel its handlers and close it."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

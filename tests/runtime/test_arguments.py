@@ -1,14 +1,15 @@
-"""`arguments`: what fits passes untouched, text that holds the wanted JSON is taken as JSON, the rest is explained."""
+"""`arguments`: fitting values are unchanged, strings that hold fitting JSON are coerced, the rest is explained."""
 
 import json
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openapi_mcp.runtime import validation
-from openapi_mcp.runtime.arguments import prepare
+from openapi_mcp.runtime import json_schema
+from openapi_mcp.runtime.arguments import near_name, prepare
 from openapi_mcp.runtime.errors import ArgumentError
 from openapi_mcp.runtime.types import Schema
 from tests.runtime.making import tool
@@ -38,13 +39,13 @@ def prepared(arguments: dict[str, Any], **properties: Any) -> dict[str, Any]:
 
 
 def refusal(arguments: dict[str, Any], input_schema: Schema) -> str:
-    with pytest.raises(ArgumentError) as refused:
+    with pytest.raises(ArgumentError) as failure:
         prepare(tool(input_schema=input_schema), arguments)
-    return str(refused.value)
+    return str(failure.value)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "sent", "taken"),
+    ("expected", "sent", "coerced"),
     [
         ({"type": "integer"}, "5", 5),
         ({"type": "integer"}, " 5 ", 5),
@@ -67,15 +68,26 @@ def refusal(arguments: dict[str, Any], input_schema: Schema) -> str:
         ({"anyOf": [{"type": "string", "maxLength": 3}, {"type": "object"}]}, '{"a":1}', {"a": 1}),
         ({"allOf": [{"type": "integer"}, {"minimum": 3}]}, "5", 5),
         ({"$ref": "#/$defs/Pet"}, '{"kind": "pet"}', {"kind": "pet"}),
+        ({"type": "array", "items": {"type": "string"}}, "a,b", ["a,b"]),
+        ({"type": "array", "items": {"type": "integer"}}, 5, [5]),
+        ({"type": "array", "items": {"type": "integer"}}, "5", [5]),
+        ({"type": "array", "items": {"type": "string"}}, "5", ["5"]),
+        ({"type": "array", "items": {"type": "boolean"}}, False, [False]),
+        ({"type": ["array", "null"], "items": {}}, "a", ["a"]),
+        ({"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}, 5, [5]),
+        ({"type": "array", "items": {"type": "integer"}}, "[5]", [5]),
+        (PET, {"kind": "pet", "tags": "a"}, {"kind": "pet", "tags": ["a"]}),
+        ({"anyOf": [PET, CAR]}, {"kind": "pet", "tags": "a"}, {"kind": "pet", "tags": ["a"]}),
+        ({"anyOf": [{"type": "array", "items": {}}, {"type": "integer"}]}, "5", 5),
     ],
 )
-def test_text_that_holds_the_wanted_json_is_taken_as_json(wanted: Schema, sent: Any, taken: Any) -> None:
-    made = tool(input_schema={**schema(a=wanted), "$defs": {"Pet": PET}})
-    assert json.dumps(prepare(made, {"a": sent})) == json.dumps({"a": taken})
+def test_string_with_fitting_json_is_coerced(expected: Schema, sent: Any, coerced: Any) -> None:
+    api_tool = tool(input_schema={**schema(a=expected), "$defs": {"Pet": PET}})
+    assert json.dumps(prepare(api_tool, {"a": sent})) == json.dumps({"a": coerced})
 
 
 @pytest.mark.parametrize(
-    ("wanted", "sent"),
+    ("expected", "sent"),
     [
         ({"type": "string"}, "5"),
         ({"type": "string"}, '{"a": 1}'),
@@ -89,19 +101,33 @@ def test_text_that_holds_the_wanted_json_is_taken_as_json(wanted: Schema, sent: 
         ({"type": "array", "uniqueItems": True}, [1, True]),
     ],
 )
-def test_what_fits_is_not_touched(wanted: Schema, sent: Any) -> None:
-    assert prepared({"a": sent}, a=wanted) == {"a": sent}
-
-
-def test_the_arguments_given_are_not_changed() -> None:
-    given_arguments = {"a": {"b": ["1"]}}
-    wanted = {"type": "object", "properties": {"b": {"type": "array", "items": {"type": "integer"}}}}
-    assert prepared(given_arguments, a=wanted) == {"a": {"b": [1]}}
-    assert given_arguments == {"a": {"b": ["1"]}}
+def test_fitting_value_is_unchanged(expected: Schema, sent: Any) -> None:
+    assert prepared({"a": sent}, a=expected) == {"a": sent}
 
 
 @pytest.mark.parametrize(
-    ("sent", "wanted", "sentence"),
+    ("expected", "sent"),
+    [
+        ({"type": "array", "items": {"type": "integer"}}, "a"),
+        ({"type": "array", "minItems": 2}, "a"),
+        ({"type": "array", "items": {}}, None),
+        ({"type": "array", "items": {}}, {}),
+        ({"anyOf": [{"type": "array", "items": {}}, {"type": "integer"}]}, "a"),
+    ],
+)
+def test_value_that_no_array_may_hold_is_refused(expected: Schema, sent: Any) -> None:
+    assert refusal({"a": sent}, schema(a=expected)).startswith("`a` must ")
+
+
+def test_coercion_does_not_change_the_passed_arguments() -> None:
+    arguments = {"a": {"b": ["1"]}}
+    expected = {"type": "object", "properties": {"b": {"type": "array", "items": {"type": "integer"}}}}
+    assert prepared(arguments, a=expected) == {"a": {"b": [1]}}
+    assert arguments == {"a": {"b": ["1"]}}
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected", "sentence"),
     [
         ("ten", {"type": "integer"}, '`a` must be an integer, not "ten".'),
         ("True", {"type": "boolean"}, '`a` must be true or false, not "True".'),
@@ -125,6 +151,9 @@ def test_the_arguments_given_are_not_changed() -> None:
         ({}, {"minProperties": 1}, "`a` must have at least 1 property, not {}."),
         ({"b": 1}, {"maxProperties": 0}, '`a` must have at most 0 properties, not {"b":1}.'),
         ({}, PET, "`a.kind` is required and missing."),
+        ({"": None}, {"additionalProperties": {"type": "string"}}, '`a[""]` must be a string, not null.'),
+        ({"": 1}, {"additionalProperties": False}, 'There is no `""` in `a`. There are no properties.'),
+        ({}, {"required": [""]}, '`a[""]` is required and missing.'),
         ({"kind": "pet", "age": "x"}, PET, '`a.age` must be an integer, not "x".'),
         ({"kind": "pet", "tags": ["a", 5]}, PET, "`a.tags[1]` must be a string, not 5."),
         ({"kind": "car", "doors": "x"}, {"oneOf": [PET, CAR]}, '`a.doors` must be an integer, not "x".'),
@@ -146,61 +175,61 @@ def test_the_arguments_given_are_not_changed() -> None:
         ("x" * 500, {"maxLength": 2}, "xxx…."),
     ],
 )
-def test_a_refusal_says_which_argument_what_was_wanted_and_what_came(sent: Any, wanted: Schema, sentence: str) -> None:
-    assert sentence in refusal({"a": sent}, schema(a=wanted))
+def test_refusal_names_argument_expectation_and_value(sent: Any, expected: Schema, sentence: str) -> None:
+    assert sentence in refusal({"a": sent}, schema(a=expected))
 
 
-def test_a_missing_argument_is_named_with_its_type() -> None:
-    wanted = {**schema(id={"type": "integer"}, name={"type": "string"}), "required": ["id", "name"]}
-    assert refusal({"id": 1}, wanted) == "`name` (a string) is required and missing."
+def test_missing_argument_is_named_with_its_type() -> None:
+    expected = {**schema(id={"type": "integer"}, name={"type": "string"}), "required": ["id", "name"]}
+    assert refusal({"id": 1}, expected) == "`name` (a string) is required and missing."
 
 
-def test_an_unknown_argument_is_named_with_the_nearest_and_with_all_there_are() -> None:
+def test_unknown_argument_is_named_with_a_suggestion_and_all_names() -> None:
     sentence = refusal({"Limt": 1, "zzz": 2}, schema(limit={}, page={}))
     assert (
         sentence == "There is no `Limt`; did you mean `limit`? There is no `zzz`. The arguments are: `limit`, `page`."
     )
 
 
-def test_several_failures_come_as_one_list_that_ends() -> None:
+def test_failures_are_a_list_of_limited_length() -> None:
     text = refusal({f"a{n}": "x" for n in range(9)}, schema(**{f"a{n}": {"type": "integer"} for n in range(9)}))
     assert text.startswith("The arguments do not fit `x`:\n- `a0` must be")
     assert text.count("\n- `") == 5
     assert text.endswith("… and 4 more.")
 
 
-def test_a_union_that_fails_in_each_branch_is_explained_by_the_nearest() -> None:
+def test_failed_union_is_explained_by_the_nearest_branch() -> None:
     text = refusal({"a": {"kind": "pet", "age": "old"}}, schema(a={"anyOf": [CAR, PET]}))
     assert text == '`a.age` must be an integer, not "old".'
 
 
 @pytest.mark.parametrize("reference", ["https://example.com/schema.json", "#/$defs/Nowhere", "other.json#/x"])
-def test_a_reference_that_leads_nowhere_fetches_nothing_and_judges_nothing(reference: str) -> None:
+def test_broken_reference_fetches_nothing_and_accepts_everything(reference: str) -> None:
     assert prepared({"a": 1}, a={"$ref": reference}) == {"a": 1}
 
 
-def test_endless_nesting_is_refused() -> None:
+def test_deeply_nested_arguments_are_refused() -> None:
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
     recursive: Schema = {"type": "array", "items": {"$ref": "#/$defs/Deep"}}
-    made = tool(input_schema={**schema(a={"$ref": "#/$defs/Deep"}), "$defs": {"Deep": recursive}})
+    api_tool = tool(input_schema={**schema(a={"$ref": "#/$defs/Deep"}), "$defs": {"Deep": recursive}})
     with pytest.raises(ArgumentError, match="nested too deeply"):
-        prepare(made, {"a": deep})
+        prepare(api_tool, {"a": deep})
     with pytest.raises(ArgumentError):
-        prepare(made, {"a": "[" * 100_000})
+        prepare(api_tool, {"a": "[" * 100_000})
 
 
-def test_references_that_point_at_each_other_do_not_hang() -> None:
+def test_circular_references_are_refused() -> None:
     defs = {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}
     with pytest.raises(ArgumentError, match="nested too deeply"):
         prepare(tool(input_schema={**schema(a={"$ref": "#/$defs/A"}), "$defs": defs}), {"a": 1})
 
 
-def test_a_schema_is_compiled_once_and_by_identity() -> None:
+def test_schema_is_compiled_once_by_identity() -> None:
     one, other = schema(a={"type": "integer"}), schema(a={"type": "integer"})
-    assert validation.compiled(one) is validation.compiled(one)
-    assert validation.compiled(one) is not validation.compiled(other)
+    assert json_schema.validator_for(one) is json_schema.validator_for(one)
+    assert json_schema.validator_for(one) is not json_schema.validator_for(other)
 
 
 JSON = st.recursive(
@@ -211,12 +240,94 @@ JSON = st.recursive(
 
 
 @given(JSON, st.sampled_from(["string", "integer", "boolean", "object", "array", "null"]))
-def test_whatever_comes_out_fits_and_nothing_else_is_changed(value: Any, kind: str) -> None:
-    wanted = schema(a={"type": kind})
+def test_coerced_arguments_fit_and_equal_the_passed_values(value: Any, kind: str) -> None:
+    expected = schema(a={"type": kind})
     try:
-        taken = prepare(tool(input_schema=wanted), {"a": value})["a"]
+        coerced = prepare(tool(input_schema=expected), {"a": value})["a"]
     except ArgumentError:
-        assert not validation.fits(validation.compiled(wanted), {"a": value})
+        assert not json_schema.is_valid(json_schema.validator_for(expected), {"a": value})
         return
-    assert validation.fits(validation.compiled(wanted), {"a": taken})
-    assert taken == value or json.loads(value) == taken
+    assert json_schema.is_valid(json_schema.validator_for(expected), {"a": coerced})
+    assert coerced in (value, [value]) or json.loads(value) == coerced
+
+
+FILTER: Schema = {
+    "type": "object",
+    "properties": {
+        "flow_runs": {"type": "object", "properties": {"id": {}, "state": {}}},
+        "limit": {"type": "integer"},
+        "sort": {"type": "string"},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        "rules": {"type": "array", "items": {"$ref": "#/$defs/Rule"}},
+        "shape": {"anyOf": [{"$ref": "#/$defs/Rule"}, {"properties": {"colour": {}}}]},
+    },
+    "$defs": {"Rule": {"allOf": [{"properties": {"ruleName": {}}, "patternProperties": {"^x-": {}}}]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "own", "near"),
+    [
+        ({"flow_run": {}}, "flow_run", "flow_runs"),
+        ({"flowRuns": {}}, "flowRuns", "flow_runs"),
+        ({"FLOW-RUNS": {}}, "FLOW-RUNS", "flow_runs"),
+        ({"flwo_runs": {}}, "flwo_runs", "flow_runs"),
+        ({"Limit": 1}, "Limit", "limit"),
+        ({"limits": 1}, "limits", "limit"),
+        ({"srot": "a"}, "srot", "sort"),
+        ({"flow_runs": {"stat": 1}}, "flow_runs.stat", "flow_runs.state"),
+        ({"rules": [{"x-a": 1}, {"rule_name": 1}]}, "rules[1].rule_name", "rules[1].ruleName"),
+        ({"shape": {"color": 1}}, "shape.color", "shape.colour"),
+        ({"flow_runs": '{"stat": 1}'}, "flow_runs.stat", "flow_runs.state"),
+    ],
+)
+def test_misspelled_name_is_refused_where_any_name_is_allowed(arguments: dict[str, Any], own: str, near: str) -> None:
+    assert refusal(arguments, FILTER) == (
+        f"There is no `{own}`; did you mean `{near}`? Give both if the API knows `{own}` too."
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"flow_run": {}, "flow_runs": {}},
+        {"offset": 5},
+        {"flow": 5},
+        {"labels": {"limt": "a", "flow_run": "b"}},
+        {"rules": [{"x-ruleNam": 1}]},
+        {"other": {"limt": 1}},
+        {"flow_runs": {"i": 1}},
+    ],
+)
+def test_other_undeclared_names_are_accepted_where_any_is_allowed(arguments: dict[str, Any]) -> None:
+    assert prepare(tool(input_schema=FILTER), arguments) == arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "near"),
+    [
+        ("line2", "line1", None),
+        ("a", "b", None),
+        ("ID", "id", "id"),
+        ("id", "ids", "ids"),
+        ("lat", "lng", None),
+        ("descriptoin", "description", "description"),
+        ("first_name", "last_name", None),
+    ],
+)
+def test_near_name(name: str, declared: str, near: str | None) -> None:
+    assert near_name(name, [declared]) == near
+
+
+def test_misspelling_comes_before_what_is_missing_for_it() -> None:
+    text = refusal({"flow_run": {}}, {**FILTER, "required": ["flow_runs"]})
+    assert text.index("did you mean `flow_runs`?") < text.index("`flow_runs` (an object) is required and missing.")
+
+
+def test_search_for_misspellings_takes_no_time() -> None:
+    names: Schema = {f"name_{letter * 3}_{number}": {} for number in range(50) for letter in "abcdefghij"}
+    api_tool = tool(input_schema={"type": "object", "properties": names | {"list": {"items": {"properties": names}}}})
+    undeclared = {f"other_{number}": number for number in range(2000)}
+    start = time.process_time()
+    prepare(api_tool, undeclared | {"list": [undeclared] * 20})
+    assert time.process_time() - start < 5

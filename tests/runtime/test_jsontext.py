@@ -1,4 +1,4 @@
-"""`jsontext`: what is written is JSON, what is read may be less than that."""
+"""`jsontext`: written text is always JSON, and invalid JSON of APIs is repaired."""
 
 import json
 import math
@@ -27,29 +27,29 @@ from openapi_mcp.runtime.errors import ArgumentError
         ("9007199254740993", 9007199254740993),
     ],
 )
-def test_what_an_upstream_sends_is_read_and_mended(text: str | bytes, value: Any) -> None:
+def test_invalid_json_of_an_api_is_read_and_repaired(text: str | bytes, value: Any) -> None:
     assert jsontext.read(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "{", "{'a':1}", b"\xff\xfe\x00", "[" * 100_000])
-def test_what_is_not_json_is_an_error(text: str | bytes) -> None:
+def test_text_that_is_not_json_is_an_error(text: str | bytes) -> None:
     with pytest.raises((ValueError, RecursionError)):
         jsontext.read(text)
 
 
-def test_what_a_model_sends_is_read_strictly() -> None:
+def test_strict_reader_refuses_nan_and_infinity() -> None:
     with pytest.raises(ValueError, match="NaN"):
         jsontext.read_strictly("[NaN]")
 
 
-def test_what_is_not_json_is_not_written() -> None:
+def test_nan_and_infinity_are_not_written() -> None:
     with pytest.raises(ArgumentError):
         jsontext.write([math.nan])
     with pytest.raises(ArgumentError):
         jsontext.number(math.inf)
 
 
-def test_half_a_surrogate_pair_is_written_as_its_escape() -> None:
+def test_lone_surrogate_is_written_as_its_escape() -> None:
     assert jsontext.write_bytes({"a": "\ud800é"}) == b'{"a":"\\ud800\\u00e9"}'
 
 
@@ -62,5 +62,33 @@ def test_numbers_are_exact_and_have_no_exponent(value: float) -> None:
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
-def test_what_is_written_is_read_back(value: Any) -> None:
+def test_written_value_is_read_back(value: Any) -> None:
     assert json.loads(jsontext.write(value)) == value
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
+def test_byte_length_is_the_size_of_the_written_bytes(value: Any) -> None:
+    assert jsontext.byte_length(value) == len(jsontext.write_bytes(value))
+    assert json.loads(jsontext.write_ascii(value)) == value
+    assert jsontext.write_ascii(value).isascii()
+
+
+def test_byte_length_counts_values_that_cannot_be_sent() -> None:
+    assert jsontext.byte_length([math.nan, "\ud800"]) == len('[NaN,"?"]')
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ([], ""),
+        (["body", "items", 0, "name"], "body.items[0].name"),
+        ([1, "a"], "[1].a"),
+        (["query.q"], "query.q"),
+        (["defaultProgram", ""], 'defaultProgram[""]'),
+        ([""], '[""]'),
+        (["labels", "a.b", "c d"], 'labels["a.b"]["c d"]'),
+        (["labels", "a]"], 'labels["a]"]'),
+    ],
+)
+def test_path_is_formatted_with_dots_and_indices(path: list[str | int], text: str) -> None:
+    assert jsontext.format_path(path) == text

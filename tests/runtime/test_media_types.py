@@ -1,4 +1,4 @@
-"""`media_types`: parameters, families, and what a range is sent as."""
+"""`media_types`: parameters, families, and the types that are sent for ranges."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ from openapi_mcp.runtime import media_types
         ("text/plain; charset=utf-8\r\nX: 1", "text/plain", "utf-8 X: 1"),
     ],
 )
-def test_a_content_type_has_an_essence_and_parameters(content_type: str, essence: str, charset: str | None) -> None:
+def test_content_type_has_essence_and_parameters(content_type: str, essence: str, charset: str | None) -> None:
     assert media_types.essence(content_type) == essence
     assert media_types.parameter(content_type, "charset") == charset
 
@@ -35,18 +35,18 @@ def test_a_content_type_has_an_essence_and_parameters(content_type: str, essence
         ("application/openapi+yaml", media_types.is_text),
     ],
 )
-def test_a_media_type_belongs_to_its_family(content_type: str, test: Callable[[str], bool]) -> None:
+def test_media_type_belongs_to_its_family(content_type: str, test: Callable[[str], bool]) -> None:
     assert test(content_type)
 
 
 @pytest.mark.parametrize("content_type", ["image/png", "application/octet-stream", "application/pdf", "audio/mpeg", ""])
-def test_bytes_are_not_text(content_type: str) -> None:
+def test_binary_types_are_not_text(content_type: str) -> None:
     assert not media_types.is_text(content_type)
     assert not media_types.is_json(content_type)
 
 
 @pytest.mark.parametrize(
-    ("declared", "binary", "known", "sent"),
+    ("declared", "binary", "detected", "sent"),
     [
         ("application/json", False, None, "application/json"),
         ("image/png, image/jpeg", True, None, "image/png"),
@@ -62,5 +62,5 @@ def test_bytes_are_not_text(content_type: str) -> None:
         ("", True, None, "application/octet-stream"),
     ],
 )
-def test_one_type_is_sent_for_a_list_or_range(declared: str, binary: bool, known: str | None, sent: str) -> None:
-    assert media_types.concrete(declared, binary=binary, known=known) == sent
+def test_one_type_is_sent_for_a_list_or_range(declared: str, binary: bool, detected: str | None, sent: str) -> None:
+    assert media_types.concrete(declared, binary=binary, detected=detected) == sent

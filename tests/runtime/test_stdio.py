@@ -1,4 +1,4 @@
-"""stdio: a real process behind real pipes, the official client, and every way in which a conversation ends."""
+"""`stdio`: a real process behind real pipes, the official client, and every way in which a session ends."""
 
 import asyncio
 import json
@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +18,11 @@ from mcp import Client, StdioServerParameters
 from mcp.client.subscriptions import ToolsListChanged
 from mcp.types import ToolListChangedNotification
 
-from openapi_mcp.runtime.conversation import Conversation
+from openapi_mcp.runtime.stdio import StdioSession
 from tests.runtime.pets import PetApi, pet_server
 from tests.servers import running
+
+pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ["-m", "tests.runtime.pets_over_stdio"]
@@ -44,7 +47,7 @@ def call(request_id: int, name: str, **arguments: Any) -> dict[str, Any]:
 
 
 class Peer:
-    """The pet tools in a process of their own, and the client's ends of its pipes."""
+    """The pet tools in a process, and the client's ends of its pipes."""
 
     def __init__(self, base_url: str) -> None:
         command = [sys.executable, *SCRIPT, base_url]
@@ -64,19 +67,19 @@ class Peer:
         return json.loads(self.stdout.readline())
 
     def end(self) -> tuple[int, list[Any], str]:
-        """Close stdin; the exit code, what was still said, and what went to stderr."""
-        said, errors = self.process.communicate(timeout=20)
-        return self.process.returncode, [json.loads(line) for line in said.splitlines()], errors.decode()
+        """Close stdin; return the exit code, the remaining messages, and the text on stderr."""
+        messages, errors = self.process.communicate(timeout=20)
+        return self.process.returncode, [json.loads(line) for line in messages.splitlines()], errors.decode()
 
 
 @contextmanager
 def peer(base_url: str) -> Iterator[Peer]:
-    one = Peer(base_url)
+    process_peer = Peer(base_url)
     try:
-        yield one
+        yield process_peer
     finally:
-        one.process.kill()
-        one.process.communicate()
+        process_peer.process.kill()
+        process_peer.process.communicate()
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +90,7 @@ def api() -> Iterator[tuple[PetApi, str]]:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy", "2026-07-28"])
-def test_the_official_client_lists_and_calls(api: tuple[PetApi, str], mode: Any) -> None:
+def test_official_client_lists_and_calls(api: tuple[PetApi, str], mode: Any) -> None:
     parameters = StdioServerParameters(command=sys.executable, args=[*SCRIPT, api[1]], cwd=ROOT)
 
     async def drive() -> None:
@@ -109,7 +112,7 @@ def test_the_official_client_lists_and_calls(api: tuple[PetApi, str], mode: Any)
 CHANGING = ["-m", "tests.runtime.changing_over_stdio"]
 
 
-def test_the_official_client_hears_of_a_change_once_it_shook_hands(api: tuple[PetApi, str]) -> None:
+def test_official_client_is_notified_of_a_change_after_the_handshake(api: tuple[PetApi, str]) -> None:
     parameters = StdioServerParameters(command=sys.executable, args=[*CHANGING, api[1]], cwd=ROOT)
     changed = anyio.Event()
 
@@ -128,13 +131,13 @@ def test_the_official_client_hears_of_a_change_once_it_shook_hands(api: tuple[Pe
     anyio.run(drive)
 
 
-def test_the_official_client_subscribes_hears_of_a_change_and_of_the_end(api: tuple[PetApi, str]) -> None:
+def test_official_client_subscription_gets_a_change_and_the_end(api: tuple[PetApi, str]) -> None:
     parameters = StdioServerParameters(command=sys.executable, args=[*CHANGING, api[1]], cwd=ROOT)
 
     async def drive() -> None:
         async with Client(parameters, mode="2026-07-28", read_timeout_seconds=20) as client:
-            async with client.listen(tools_list_changed=True) as left:
-                assert left.honored.tools_list_changed
+            async with client.listen(tools_list_changed=True) as closed_subscription:
+                assert closed_subscription.honored.tools_list_changed
             async with client.listen(tools_list_changed=True) as subscription:
                 assert len((await client.list_tools()).tools) == 3
                 await client.call_tool("listPets", {})
@@ -142,110 +145,118 @@ def test_the_official_client_subscribes_hears_of_a_change_and_of_the_end(api: tu
                     assert isinstance(await anext(subscription), ToolsListChanged)
                     assert [tool.name for tool in (await client.list_tools()).tools] == ["getPet", "listPets"]
                     await client.call_tool("getPet", {"petId": 1})
-                    # Ends as it should: a subscription that is only cancelled raises SubscriptionLost.
+                    # An orderly end: a subscription that is only cancelled raises SubscriptionLost.
                     assert [event async for event in subscription] == []
 
     anyio.run(drive)
 
 
-def test_nothing_but_mcp_is_on_stdout(api: tuple[PetApi, str]) -> None:
-    with peer(api[1]) as one:
-        one.send(INITIALIZE, call(1, "listPets"))
-        code, said, errors = one.end()
-    assert (code, sorted(reply["id"] for reply in said)) == (0, [0, 1])
+def test_stdout_has_only_mcp(api: tuple[PetApi, str]) -> None:
+    with peer(api[1]) as process_peer:
+        process_peer.send(INITIALIZE, call(1, "listPets"))
+        code, messages, errors = process_peer.end()
+    assert (code, sorted(reply["id"] for reply in messages)) == (0, [0, 1])
     assert "A stray print" in errors
     assert "Traceback" not in errors
 
 
-def test_bad_lines_are_answered_and_the_next_one_read(api: tuple[PetApi, str]) -> None:
-    with peer(api[1]) as one:
-        one.send(b"{", b"", b'"\xff"', b"[" * 100_000, b'{"jsonrpc":"2.0","id":1,"method":"ping","x":"\\ud800"}\r')
-        code, said, _ = one.end()
+def test_invalid_lines_are_answered_and_reading_goes_on(api: tuple[PetApi, str]) -> None:
+    with peer(api[1]) as process_peer:
+        process_peer.send(
+            b"{", b"", b'"\xff"', b"[" * 100_000, b'{"jsonrpc":"2.0","id":1,"method":"ping","x":"\\ud800"}\r'
+        )
+        code, messages, _ = process_peer.end()
     assert code == 0
-    assert [reply.get("id", reply.get("error", {}).get("code")) for reply in said] == [-32700, -32700, -32700, 1]
+    assert [reply.get("id", reply.get("error", {}).get("code")) for reply in messages] == [-32700, -32700, -32700, 1]
 
 
-def test_a_line_of_twenty_megabytes_is_refused_and_the_next_one_read(api: tuple[PetApi, str]) -> None:
-    with peer(api[1]) as one:
-        one.send(b'{"x":"' + b"x" * 20_000_000 + b'"}', request(1, "ping"))
-        code, said, _ = one.end()
+def test_too_long_line_is_refused_and_reading_goes_on(api: tuple[PetApi, str]) -> None:
+    with peer(api[1]) as process_peer:
+        long = b"x" * 20_000_000
+        process_peer.send(b'{"x":"' + long + b'"}', request(1, "ping"))
+        process_peer.send(b'{"id":2,"x":"' + long + b'"}', b'{"x":"' + long + b'","jsonrpc":"2.0","id":"3"}')
+        code, messages, _ = process_peer.end()
     assert code == 0
-    assert "id" not in said[0]
-    assert (said[0]["error"]["code"], said[1]) == (-32600, {"jsonrpc": "2.0", "id": 1, "result": {}})
+    assert [(reply.get("id"), reply.get("error", {}).get("code")) for reply in messages] == [
+        (None, -32600),
+        (1, None),
+        (2, -32600),
+        ("3", -32600),
+    ]
 
 
-def test_a_slow_call_holds_up_nothing_and_is_silent_once_it_is_cancelled(api: tuple[PetApi, str]) -> None:
+def test_slow_call_blocks_nothing_and_is_silent_after_cancellation(api: tuple[PetApi, str]) -> None:
     pets, url = api
-    pets.forget()
-    with peer(url) as one:
-        one.send(INITIALIZE, call(1, "wait"))
+    pets.reset()
+    with peer(url) as process_peer:
+        process_peer.send(INITIALIZE, call(1, "wait"))
         assert pets.waiting.wait(10)
-        one.send(request(2, "ping"))
-        assert [one.receive()["id"], one.receive()["id"]] == [0, 2]
-        one.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
-        assert pets.left.wait(10)
-        one.send(request(3, "ping"))
-        code, said, errors = one.end()
-    assert (code, [reply["id"] for reply in said]) == (0, [3])
+        process_peer.send(request(2, "ping"))
+        assert [process_peer.receive()["id"], process_peer.receive()["id"]] == [0, 2]
+        process_peer.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+        assert pets.disconnected.wait(10)
+        process_peer.send(request(3, "ping"))
+        code, messages, errors = process_peer.end()
+    assert (code, [reply["id"] for reply in messages]) == (0, [3])
     assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "in a call"])
-def test_a_signal_ends_the_process_at_once_and_well(
+def test_signal_ends_the_process_at_once_with_success(
     api: tuple[PetApi, str], number: signal.Signals, busy: bool
 ) -> None:
     pets, url = api
-    pets.forget()
-    with peer(url) as one:
-        one.send(INITIALIZE)
-        assert one.receive()["id"] == 0
+    pets.reset()
+    with peer(url) as process_peer:
+        process_peer.send(INITIALIZE)
+        assert process_peer.receive()["id"] == 0
         if busy:
-            one.send(call(1, "wait"))
+            process_peer.send(call(1, "wait"))
             assert pets.waiting.wait(10)
-        one.process.send_signal(number)
-        assert one.process.wait(4) == 0  # less than the grace that the end of stdin gives
-        assert one.stdout.read() == b""
-        assert b"Traceback" not in one.stderr.read()
+        process_peer.process.send_signal(number)
+        assert process_peer.process.wait(4) == 0  # less than the grace period after the end of stdin
+        assert process_peer.stdout.read() == b""
+        assert b"Traceback" not in process_peer.stderr.read()
 
 
-def test_a_signal_ends_a_process_whose_answers_nobody_reads(api: tuple[PetApi, str]) -> None:
-    with peer(api[1]) as one:
-        one.send(INITIALIZE, *(request(number, "tools/list") for number in range(200)))
-        assert one.receive()["id"] == 0
-        one.process.terminate()
-        assert one.process.wait(4) == 0
+def test_signal_ends_a_process_whose_output_is_not_read(api: tuple[PetApi, str]) -> None:
+    with peer(api[1]) as process_peer:
+        process_peer.send(INITIALIZE, *(request(number, "tools/list") for number in range(200)))
+        assert process_peer.receive()["id"] == 0
+        process_peer.process.terminate()
+        assert process_peer.process.wait(4) == 0
 
 
-def test_a_client_that_closes_both_pipes_ends_the_process(api: tuple[PetApi, str]) -> None:
-    with peer(api[1]) as one:
-        one.stdout.close()
-        one.send(INITIALIZE)
-        assert one.process.wait(10) == 0
+def test_closing_both_pipes_ends_the_process(api: tuple[PetApi, str]) -> None:
+    with peer(api[1]) as process_peer:
+        process_peer.stdout.close()
+        process_peer.send(INITIALIZE)
+        assert process_peer.process.wait(10) == 0
 
 
-def test_files_do_as_well_as_pipes(api: tuple[PetApi, str], tmp_path: Path) -> None:
-    asked, said = tmp_path / "asked", tmp_path / "said"
-    asked.write_text(json.dumps(INITIALIZE) + "\n" + json.dumps(request(1, "ping")))  # the last line has no end
-    with asked.open("rb") as stdin, said.open("wb") as stdout:
+def test_files_work_as_stdin_and_stdout(api: tuple[PetApi, str], tmp_path: Path) -> None:
+    input_path, output_path = tmp_path / "input", tmp_path / "output"
+    input_path.write_text(json.dumps(INITIALIZE) + "\n" + json.dumps(request(1, "ping")))  # the last line has no end
+    with input_path.open("rb") as stdin, output_path.open("wb") as stdout:
         command = [sys.executable, *SCRIPT, api[1]]
-        done = subprocess.run(command, cwd=ROOT, stdin=stdin, stdout=stdout, timeout=20, check=False)
-    assert done.returncode == 0
-    assert [json.loads(line)["id"] for line in said.read_text().splitlines()] == [0, 1]
+        completed = subprocess.run(command, cwd=ROOT, stdin=stdin, stdout=stdout, timeout=20, check=False)
+    assert completed.returncode == 0
+    assert [json.loads(line)["id"] for line in output_path.read_text().splitlines()] == [0, 1]
 
 
 class Pipes:
-    """A conversation in this process: what the client writes and reads."""
+    """The client's end of a session in this process."""
 
     def __init__(self) -> None:
         self.inlet, self._to_server = os.pipe()
-        self.said: list[Any] = []
+        self.messages: list[Any] = []
 
     def read(self, size: int) -> bytes:
         return os.read(self.inlet, size)
 
     def write(self, data: bytes) -> None:
-        self.said.append(json.loads(data))
+        self.messages.append(json.loads(data))
 
     def send(self, *messages: Any) -> None:
         os.write(self._to_server, b"".join(json.dumps(message).encode() + b"\n" for message in messages))
@@ -258,35 +269,49 @@ def converse(pipes: Pipes, base_url: str, *, grace: float = 5.0) -> list[Any]:
     async def run() -> None:
         server = pet_server(base_url)
         try:
-            await Conversation(server, pipes.read, pipes.write, grace=grace).run()
+            await StdioSession(server, pipes.read, pipes.write, grace=grace).run()
         finally:
             await server.aclose()
 
     asyncio.run(run())
     os.close(pipes.inlet)
-    return pipes.said
+    return pipes.messages
 
 
-def test_what_was_asked_before_the_end_is_answered(api: tuple[PetApi, str]) -> None:
+def test_requests_before_the_end_of_input_are_answered(api: tuple[PetApi, str]) -> None:
     pipes = Pipes()
     pipes.send(INITIALIZE, *(call(number, "listPets") for number in range(1, 9)))
     pipes.end()
     assert {reply["id"] for reply in converse(pipes, api[1])} == set(range(9))
 
 
-def test_a_call_that_outlasts_the_grace_is_cancelled(api: tuple[PetApi, str]) -> None:
+def test_call_that_outlasts_the_grace_period_is_cancelled(api: tuple[PetApi, str]) -> None:
     pets, url = api
-    pets.forget()
+    pets.reset()
     pipes = Pipes()
     pipes.send(INITIALIZE, call(1, "wait"))
     pipes.end()
     assert [reply["id"] for reply in converse(pipes, url, grace=0.2)] == [0]
-    assert pets.left.wait(10)
+    assert pets.disconnected.wait(10)
 
 
-def test_a_batch_is_answered_as_one_and_can_cancel(api: tuple[PetApi, str]) -> None:
+def test_end_of_input_ends_a_process_with_a_slow_call_at_once(api: tuple[PetApi, str]) -> None:
     pets, url = api
-    pets.forget()
+    pets.reset()
+    with peer(url) as process_peer:
+        process_peer.send(INITIALIZE, call(1, "wait"))
+        assert pets.waiting.wait(10)
+        assert process_peer.receive()["id"] == 0
+        started = time.monotonic()
+        code, messages, _ = process_peer.end()
+        assert time.monotonic() - started < 2.0  # the calls have half a second; the rest is a slow machine's
+    assert (code, messages) == (0, [])
+    assert pets.disconnected.wait(10)
+
+
+def test_batch_is_answered_as_one_and_can_cancel(api: tuple[PetApi, str]) -> None:
+    pets, url = api
+    pets.reset()
     older = {**INITIALIZE, "params": {"protocolVersion": "2025-03-26"}}
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
     pipes = Pipes()
@@ -300,27 +325,27 @@ def test_both_eras_share_one_process(api: tuple[PetApi, str]) -> None:
     pipes = Pipes()
     pipes.send(request(1, "tools/list", _meta=ENVELOPE), INITIALIZE, request(2, "tools/list"))
     pipes.end()
-    said = {reply["id"]: reply["result"] for reply in converse(pipes, api[1])}
-    assert said[1]["resultType"] == "complete"
-    assert "resultType" not in said[2]
+    messages = {reply["id"]: reply["result"] for reply in converse(pipes, api[1])}
+    assert messages[1]["resultType"] == "complete"
+    assert "resultType" not in messages[2]
 
 
-def test_an_id_may_be_used_again_once_it_is_answered(api: tuple[PetApi, str]) -> None:
+def test_request_id_may_be_reused_after_its_answer(api: tuple[PetApi, str]) -> None:
     pipes = Pipes()
     pipes.send(INITIALIZE, call(1, "listPets"), call(1, "sing"))
     pipes.end()
     assert [reply["id"] for reply in converse(pipes, api[1])].count(1) == 2
 
 
-def test_a_conversation_whose_task_is_cancelled_takes_its_calls_with_it(api: tuple[PetApi, str]) -> None:
+def test_cancelling_a_session_cancels_its_calls(api: tuple[PetApi, str]) -> None:
     pets, url = api
-    pets.forget()
+    pets.reset()
     pipes = Pipes()
     pipes.send(INITIALIZE, call(1, "wait"))
 
     async def run() -> None:
         server = pet_server(url)
-        task = asyncio.create_task(Conversation(server, pipes.read, pipes.write).run())
+        task = asyncio.create_task(StdioSession(server, pipes.read, pipes.write).run())
         await asyncio.to_thread(pets.waiting.wait, 10)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -328,6 +353,6 @@ def test_a_conversation_whose_task_is_cancelled_takes_its_calls_with_it(api: tup
         await server.aclose()
 
     asyncio.run(run())
-    assert pets.left.wait(10)
-    assert [reply["id"] for reply in pipes.said] == [0]
+    assert pets.disconnected.wait(10)
+    assert [reply["id"] for reply in pipes.messages] == [0]
     pipes.end()

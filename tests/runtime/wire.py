@@ -1,4 +1,4 @@
-"""A conversation in the test's own event loop, and the client at its other end, who may also refuse to read."""
+"""A StdioSession in the test's own event loop, and the client at its other end, which may stop reading."""
 
 import asyncio
 import contextlib
@@ -8,8 +8,8 @@ import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
-from openapi_mcp.runtime.conversation import Conversation
-from openapi_mcp.runtime.live import Live
+from openapi_mcp.runtime.server.reloadable import ReloadableServer
+from openapi_mcp.runtime.stdio import StdioSession
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -33,8 +33,8 @@ def call(request_id: int | str, name: str, arguments: Any = None, **meta: Any) -
     return request(request_id, "tools/call", name=name, arguments=arguments or {}, _meta=meta)
 
 
-def listen(request_id: int | str, **wanted: Any) -> dict[str, Any]:
-    return request(request_id, "subscriptions/listen", notifications=wanted, _meta=ENVELOPE)
+def listen(request_id: int | str, **filters: Any) -> dict[str, Any]:
+    return request(request_id, "subscriptions/listen", notifications=filters, _meta=ENVELOPE)
 
 
 def cancel(request_id: int | str) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def cancel(request_id: int | str) -> dict[str, Any]:
 
 
 class Wire:
-    """The client's end; while `reads` is not set, it leaves what is written to it where it is."""
+    """The client's end; while `reads` is not set, it does not read what is written to it."""
 
     def __init__(self) -> None:
         self.reads = threading.Event()
@@ -50,25 +50,25 @@ class Wire:
         self.ended = False
         self._inlet, self._outlet = os.pipe()
         self._loop = asyncio.get_running_loop()
-        self._said: asyncio.Queue[Any] = asyncio.Queue()
+        self._written: asyncio.Queue[Any] = asyncio.Queue()
 
     def read(self, size: int) -> bytes:
         return os.read(self._inlet, size)
 
     def write(self, data: bytes) -> None:
         assert self.reads.wait(LIMIT), "the client never read again"
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the client is gone
-            self._loop.call_soon_threadsafe(self._said.put_nowait, json.loads(data))
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(self._written.put_nowait, json.loads(data))
 
     def send(self, *messages: Any) -> None:
         os.write(self._outlet, b"".join(json.dumps(message).encode() + b"\n" for message in messages))
 
     async def receive(self) -> Any:
-        return await asyncio.wait_for(self._said.get(), LIMIT)
+        return await asyncio.wait_for(self._written.get(), LIMIT)
 
     def rest(self) -> list[Any]:
-        """What was said and not received."""
-        return [self._said.get_nowait() for _ in range(self._said.qsize())]
+        """Return the messages that were written and not received."""
+        return [self._written.get_nowait() for _ in range(self._written.qsize())]
 
     def end(self) -> None:
         if not self.ended:
@@ -77,10 +77,10 @@ class Wire:
 
 
 @contextlib.asynccontextmanager
-async def conversing(live: Live, **options: Any) -> AsyncIterator[tuple[Wire, Conversation]]:
-    """A conversation that ends with the block, if it has not before; then what it served is closed."""
+async def conversing(live: ReloadableServer, **options: Any) -> AsyncIterator[tuple[Wire, StdioSession]]:
+    """Run a session until the end of the block; then close its server."""
     wire = Wire()
-    conversation = Conversation(live, wire.read, wire.write, **options)
+    conversation = StdioSession(live, wire.read, wire.write, **options)
     running = asyncio.create_task(conversation.run())
     try:
         yield wire, conversation

@@ -1,18 +1,30 @@
-"""MCP as a pure function: `receive(description, session, message) -> Step`; no I/O, the standard library only.
+"""MCP as a pure function: `receive(description, session, message) -> Step`.
 
-Each message is read in the era it claims by itself, so clients of both eras can share one endpoint and one process.
-Order of checks: the shape of the message, its era, then what that era checks (basic/transports, both eras).
+No I/O, and only the standard library. Each message is read in the era that it claims itself, so that clients of both
+eras can share one endpoint and one process. Order of the checks: the form of the message, its era, then the checks of
+that era.
+
+Specification: basic and basic/transports of both eras.
 """
 
 from typing import Any
 
-from . import handshake, jsonrpc, mirrored, stateless
-from .actions import Action, Cancellation, Subscription, ToolCall, ToolList, list_changed
+from . import handshake, jsonrpc, stateless
 from .headers import Headers
-from .jsonrpc import INVALID_REQUEST, Malformed, Notification, Refusal, Request
-from .log_levels import LogLevel
+from .jsonrpc import INVALID_REQUEST, MalformedMessage, Notification, Refusal, Request
+from .messages import (
+    Action,
+    Cancellation,
+    LogLevel,
+    ServerDescription,
+    Session,
+    Step,
+    Subscription,
+    ToolCall,
+    ToolList,
+    list_changed,
+)
 from .revisions import HANDSHAKE, LATEST_HANDSHAKE, STATELESS, Revision
-from .step import ServerDescription, Session, Step
 
 __all__ = [
     "HANDSHAKE",
@@ -28,25 +40,24 @@ __all__ = [
     "Subscription",
     "ToolCall",
     "ToolList",
-    "classified",
+    "classify",
     "is_stateless",
     "list_changed",
-    "mirrored",
     "receive",
 ]
 
 
 def receive(description: ServerDescription, session: Session, message: Any, headers: Headers | None = None) -> Step:
-    """What one message causes. Never raises, whatever JSON value `message` is.
+    """Return what one message causes. Never raises, whatever JSON value `message` is.
 
-    `headers` are those of the HTTP request (names in lower case, lines of one name joined by `, `), or None on a
-    transport without headers, which is then one conversation: `session` is what the Step before it left. Over HTTP
-    `session` is what the request's session id stands for, and an empty one where it has none.
+    `headers` are those of the HTTP request (names in lower case, lines of one name joined by `, `). On a transport
+    without headers they are None: such a transport is one conversation, and `session` is the session of the previous
+    Step. Over HTTP `session` is the one of the request's session id, or an empty one for a request without id.
     """
     if isinstance(message, list):
         return _receive_batch(description, session, message, headers)
     parsed = jsonrpc.classify(message)
-    if isinstance(parsed, Malformed):
+    if isinstance(parsed, MalformedMessage):
         return Step(session=session, status=400, reply=parsed.reply)
     if isinstance(parsed, Request):
         if _is_stateless(parsed, headers):
@@ -57,31 +68,34 @@ def receive(description: ServerDescription, session: Session, message: Any, head
     return _receive_response(session, headers)
 
 
-def classified(message: Any) -> Any:
-    """The same message, of which it is known what it is; for whoever asks more than once."""
+def classify(message: Any) -> Any:
+    """Classify a message once, for a caller that passes it on to several functions of this package.
+
+    A batch is returned as it is.
+    """
     return message if isinstance(message, list) else jsonrpc.classify(message)
 
 
 def is_stateless(message: Any, headers: Headers | None = None) -> bool:
-    """Whether a message is read in the stateless era, where no session counts, whatever the message is."""
+    """Return whether a message is read in the stateless era, where sessions do not count."""
     parsed = jsonrpc.classify(message)
-    return (
-        _is_stateless(parsed, headers) if isinstance(parsed, Request | Notification) else stateless.is_claimed(headers)
-    )
+    if isinstance(parsed, Request | Notification):
+        return _is_stateless(parsed, headers)
+    return stateless.is_claimed_by_header(headers)
 
 
 def _is_stateless(message: Request | Notification, http: Headers | None) -> bool:
-    if stateless.is_enveloped(message.params):
+    if stateless.has_envelope(message.params):
         return True
-    # An initialize without envelope is a handshake whatever its header says: it is what settles the version.
-    return stateless.is_claimed(http) and message.method != "initialize"
+    # An initialize without envelope is a handshake whatever its header says: it negotiates the version.
+    return stateless.is_claimed_by_header(http) and message.method != "initialize"
 
 
 def _receive_notification(session: Session, notification: Notification, http: Headers | None) -> Step:
-    refusal = None if http is None else stateless.refusal_of_notification(http)
+    refusal = None if http is None else stateless.check_notification(http)
     if refusal is not None:
         return Step(session=session, status=400, reply=refusal.reply())
-    # Without a session the ids of different HTTP clients collide, so nobody may cancel by id.
+    # Without a session the request ids of different HTTP clients collide, so no request can be cancelled by id.
     unique = http is None or (session.id is not None and not _is_stateless(notification, http))
     return Step(session=session, status=202, action=_cancellation(notification) if unique else None)
 
@@ -94,13 +108,16 @@ def _cancellation(notification: Notification) -> Cancellation | None:
 
 
 def _receive_response(session: Session, http: Headers | None) -> Step:
-    if stateless.is_claimed(http):
+    if stateless.is_claimed_by_header(http):
         return _invalid(session, "A message must be a request or a notification.")
     return Step(session=session, status=202)
 
 
 def _receive_batch(description: ServerDescription, session: Session, messages: list[Any], http: Headers | None) -> Step:
-    """2025-03-26 alone has batches ("Batching"); `initialize` and messages of the stateless era cannot be in one."""
+    """Return the Steps of a batch, which only 2025-03-26 has ("Batching").
+
+    Neither `initialize` nor a message of the stateless era can be part of one.
+    """
     revision = handshake.revision_in_force(session, http)
     if revision is None or not revision.batches:
         return _invalid(session, "A message must be a single JSON object.")
@@ -116,8 +133,9 @@ def _receive_batch(description: ServerDescription, session: Session, messages: l
 
 def _receive_batched(description: ServerDescription, session: Session, message: Any, http: Headers | None) -> Step:
     parsed = jsonrpc.classify(message)
-    if isinstance(parsed, Request) and (parsed.method == "initialize" or stateless.is_enveloped(parsed.params)):
-        return Step(session=session, reply=Refusal(INVALID_REQUEST, "This cannot be in a batch.").reply(parsed.id))
+    if isinstance(parsed, Request) and (parsed.method == "initialize" or stateless.has_envelope(parsed.params)):
+        refusal = Refusal(INVALID_REQUEST, "This request cannot be part of a batch; send it alone.")
+        return Step(session=session, reply=refusal.reply(parsed.id))
     return receive(description, session, message if isinstance(message, dict) else None, http)
 
 

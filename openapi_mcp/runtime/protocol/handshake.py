@@ -1,8 +1,9 @@
-"""The handshake era (2024-11-05 to 2025-11-25): `initialize` settles the revision, and what follows speaks it.
+"""The handshake era (2024-11-05 to 2025-11-25): `initialize` negotiates the revision of all later messages.
 
-Specification: basic/lifecycle, basic/utilities/ping, server/tools, server/utilities/logging. Errors travel in HTTP 200,
-since 404 would mean a dead session here. Nothing of the stateless era (resultType, caching hints, error codes -32020 to
--32022) is ever said.
+Errors have HTTP status 200, since 404 would mean that the session has ended. Nothing of the stateless era (resultType,
+caching hints, error codes -32020 to -32022) is ever sent.
+
+Specification: basic/lifecycle, basic/utilities/ping, server/tools, server/utilities/logging.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,48 +12,50 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from ..types import JsonObject
-from . import headers, jsonrpc, log_levels
-from .actions import ToolCall, ToolList
+from . import headers, jsonrpc, messages
 from .jsonrpc import Refusal, Request
-from .reading import read_call, read_list
-from .revisions import ASSUMED, HANDSHAKE, LATEST_HANDSHAKE, Revision
-from .step import ServerDescription, Session, Step
+from .messages import ServerDescription, Session, Step, ToolCall, ToolList, read_call, read_list
+from .revisions import DEFAULT_OVER_HTTP, HANDSHAKE, LATEST_HANDSHAKE, Revision
 
 
 def receive(
     description: ServerDescription, session: Session, request: Request, http: headers.Headers | None = None
 ) -> Step:
-    """What a request of this era causes."""
-    if request.method in _ALWAYS:
-        outcome = _ALWAYS[request.method](description, session, request)
-    elif request.method not in _ONCE_SETTLED:
-        outcome = Refusal(jsonrpc.METHOD_NOT_FOUND, "There is no such method here.")
+    """Return what a request of this era causes."""
+    if request.method in _AT_ANY_TIME:
+        outcome = _AT_ANY_TIME[request.method](description, session, request)
+    elif request.method not in _AFTER_INITIALIZE:
+        outcome = Refusal(jsonrpc.METHOD_NOT_FOUND, "Method not found.")
     elif (revision := revision_in_force(session, http)) is None:
         outcome = Refusal(jsonrpc.INVALID_PARAMS, "The first request must be initialize.")
     else:
-        outcome = _ONCE_SETTLED[request.method](description, session, request, revision)
+        outcome = _AFTER_INITIALIZE[request.method](description, session, request, revision)
     return Step(session=session, reply=outcome.reply(request.id)) if isinstance(outcome, Refusal) else outcome
 
 
 def revision_in_force(session: Session, http: headers.Headers | None) -> Revision | None:
-    """The revision a message is read in: what its HTTP header says, or what was negotiated, or what HTTP assumes."""
+    """Return the revision in which a message is read.
+
+    Over HTTP the header names it; without a header it is the negotiated one, else the specification's default. Returns
+    None for a version that is not served, and on stdio before `initialize`.
+    """
     if http is None:
         return HANDSHAKE.get(session.revision or "")
     if headers.VERSION in http:
-        return HANDSHAKE.get(headers.value(http, headers.VERSION) or "")
-    return HANDSHAKE.get(session.revision or ASSUMED.name)
+        return HANDSHAKE.get(headers.header_value(http, headers.VERSION) or "")
+    return HANDSHAKE.get(session.revision or DEFAULT_OVER_HTTP.name)
 
 
 def _initialize(description: ServerDescription, session: Session, request: Request) -> Step | Refusal:
     params = jsonrpc.members(request.params)
     if isinstance(params, Refusal):
         return params
-    wanted = params.get("protocolVersion")
-    if not isinstance(wanted, str):
+    requested = params.get("protocolVersion")
+    if not isinstance(requested, str):
         return Refusal(jsonrpc.INVALID_PARAMS, "params.protocolVersion must be a string.")
-    revision = HANDSHAKE.get(wanted, LATEST_HANDSHAKE)
+    revision = HANDSHAKE.get(requested, LATEST_HANDSHAKE)
     reply = jsonrpc.result(request.id, _initialize_result(description, revision))
-    return Step(session=Session(revision=revision.name, id=session.id), reply=reply, opens=True)
+    return Step(session=Session(revision=revision.name, id=session.id), reply=reply, opens_session=True)
 
 
 def _initialize_result(description: ServerDescription, revision: Revision) -> JsonObject:
@@ -92,16 +95,18 @@ def _set_level(
     params = jsonrpc.members(request.params)
     if isinstance(params, Refusal):
         return params
-    level = log_levels.read(params.get("level"))
+    level = messages.parse_level(params.get("level"))
     if level is None:
-        return Refusal(jsonrpc.INVALID_PARAMS, f"params.level must be one of {', '.join(log_levels.LEVELS)}.")
+        return Refusal(jsonrpc.INVALID_PARAMS, f"params.level must be one of {', '.join(messages.LEVELS)}.")
     return Step(session=replace(session, log_level=level), reply=jsonrpc.result(request.id, {}))
 
 
-_Always: TypeAlias = Callable[[ServerDescription, Session, Request], Step | Refusal]
-_OnceSettled: TypeAlias = Callable[[ServerDescription, Session, Request, Revision], Step | Refusal]
+_EarlyMethod: TypeAlias = Callable[[ServerDescription, Session, Request], Step | Refusal]
+_Method: TypeAlias = Callable[[ServerDescription, Session, Request, Revision], Step | Refusal]
 
-_ALWAYS: Final[Mapping[str, _Always]] = MappingProxyType({"initialize": _initialize, "ping": _ping})
-_ONCE_SETTLED: Final[Mapping[str, _OnceSettled]] = MappingProxyType(
+_AT_ANY_TIME: Final[Mapping[str, _EarlyMethod]] = MappingProxyType({"initialize": _initialize, "ping": _ping})
+"""The methods that are answered before and after `initialize`."""
+_AFTER_INITIALIZE: Final[Mapping[str, _Method]] = MappingProxyType(
     {"tools/list": _list, "tools/call": _call, "logging/setLevel": _set_level}
 )
+"""The methods that need a negotiated revision."""

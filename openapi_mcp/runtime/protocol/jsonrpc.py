@@ -1,12 +1,15 @@
-"""JSON-RPC 2.0: bytes to messages and back, and the three kinds of message; nothing in here knows MCP's methods.
+"""JSON-RPC 2.0: read messages from bytes, classify them, and write replies. No MCP method is known here.
 
-Specification: https://www.jsonrpc.org/specification and MCP basic ("Messages"): an id is a string or an integer and
-never null, the reply echoes it unchanged, and an error about a message whose id cannot be read has no id at all.
+An id is a string or an integer and never null; the reply repeats it unchanged; an error about a message whose id cannot
+be read has no id at all.
+
+Specification: https://www.jsonrpc.org/specification and MCP basic ("Messages").
 """
 
 import codecs
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeAlias
@@ -14,7 +17,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 from ..types import MISSING, JsonObject
 
 RequestId: TypeAlias = str | int | float
-"""An id as it came. A float is an integer that its sender wrote as `1.0`."""
+"""The id of a request, as it was received. A float is an integer that its sender wrote as `1.0`."""
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -23,16 +26,23 @@ INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
-"""The largest message a transport takes unless told otherwise: the limit of the official SDKs."""
+"""The largest message that a transport reads by default: the limit of the official SDKs."""
 
 
 class InvalidJson(ValueError):
-    """Bytes that are not one JSON text in UTF-8, or hold a number that this process cannot keep."""
+    """Bytes that are not one JSON text in UTF-8, or that contain a number too large for this process.
+
+    `request_id` is the id of the message if it can be read nevertheless.
+    """
+
+    def __init__(self, message: str, request_id: RequestId | None = None) -> None:
+        super().__init__(message)
+        self.request_id = request_id
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A message that wants an answer. `params` may still be anything: who reads them checks them."""
+    """A message that must be answered. `params` is any JSON value; the reader of the method checks it."""
 
     id: RequestId
     method: str
@@ -49,66 +59,66 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer to a request of ours. This server makes none, so it is only ever ignored or refused."""
+    """An answer to a request of this server, which sends none: it is ignored or refused."""
 
 
 @dataclass(frozen=True, slots=True)
-class Malformed:
-    """A JSON value that is no message, and the error that says so."""
+class MalformedMessage:
+    """A JSON value that is not a message, with the error reply that explains why."""
 
     reply: JsonObject
 
 
-Message: TypeAlias = Request | Notification | Response | Malformed
+Message: TypeAlias = Request | Notification | Response | MalformedMessage
 
 
-_MESSAGES: Final = (Request, Notification, Response, Malformed)
+_MESSAGES: Final = (Request, Notification, Response, MalformedMessage)
 
 
 def result(request_id: RequestId, value: Mapping[str, Any]) -> JsonObject:
-    """A success response."""
+    """Return a success response."""
     return {"jsonrpc": "2.0", "id": request_id, "result": value}
 
 
 def error(code: int, message: str, *, request_id: RequestId | None = None, data: Any = MISSING) -> JsonObject:
-    """An error response; without a `request_id` it answers a message whose id could not be read."""
+    """Return an error response; without a `request_id` it answers a message whose id could not be read."""
     body = {"code": code, "message": message} | ({} if data is MISSING else {"data": data})
     return {"jsonrpc": "2.0"} | ({} if request_id is None else {"id": request_id}) | {"error": body}
 
 
 def notification(method: str, params: Mapping[str, Any] | None = None) -> JsonObject:
-    """A message that nobody answers."""
+    """Return a notification, a message without an answer."""
     return {"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params})
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request gets an error for an answer: the members of a JSON-RPC error object."""
+    """The error that answers a request: the members of a JSON-RPC error object."""
 
     code: int
     message: str
     data: Any = MISSING
 
     def reply(self, request_id: RequestId | None = None) -> JsonObject:
-        """The error response."""
+        """Return the error response."""
         return error(self.code, self.message, request_id=request_id, data=self.data)
 
 
 def members(params: Any) -> JsonObject | Refusal:
-    """The parameters of a request by name. `null` is read as their absence: there are clients which send it."""
+    """Return the parameters of a request by name. `null` counts as no parameters: some clients send it."""
     if params is None:
         return {}
     return params if isinstance(params, dict) else Refusal(INVALID_PARAMS, "params must be an object.")
 
 
 def classify(value: Any) -> Message:
-    """What kind of message a JSON value is; a message is what it is already."""
+    """Return which kind of message a JSON value is; a message that is classified already is returned as it is."""
     if isinstance(value, _MESSAGES):
         return value
     if not isinstance(value, dict):
         return _malformed("A message must be a JSON object.")
     if "method" not in value and ("result" in value or "error" in value):
-        return Response()  # before all else: to answer an answer could go on for ever
+        return Response()  # checked first: a reply to a reply could start an endless exchange
     request_id = value.get("id")
     if "id" in value and not is_id(request_id):
         return _malformed("A request id must be a string or an integer.")
@@ -116,19 +126,19 @@ def classify(value: Any) -> Message:
         return _malformed('A message must have "jsonrpc": "2.0".', request_id)
     method = value.get("method")
     if not isinstance(method, str):
-        return _malformed("A message must have a method, which is a string.", request_id)
+        return _malformed('A message must have a "method" that is a string.', request_id)
     if request_id is None:
         return Notification(method, value.get("params"))
     return Request(request_id, method, value.get("params"))
 
 
-def _malformed(message: str, request_id: RequestId | None = None) -> Malformed:
-    return Malformed(error(INVALID_REQUEST, message, request_id=request_id))
+def _malformed(message: str, request_id: RequestId | None = None) -> MalformedMessage:
+    return MalformedMessage(error(INVALID_REQUEST, message, request_id=request_id))
 
 
 def is_id(value: Any) -> bool:
-    """Whether a JSON value can be the id of a request."""
-    if type(value) is int:  # nearly always
+    """Return whether a JSON value can be the id of a request."""
+    if type(value) is int:  # the most frequent case
         return True
     if isinstance(value, str):
         return not any("\ud800" <= character <= "\udfff" for character in value)  # a lone surrogate cannot be echoed
@@ -138,15 +148,58 @@ def is_id(value: Any) -> bool:
 
 
 def decode(data: bytes) -> Any:
-    """The JSON value of a message. Raises `InvalidJson`, never anything else.
+    """Return the JSON value of a message. Raises InvalidJson and nothing else.
 
-    `NaN` and `Infinity` are not JSON; a number beyond a float or a nesting beyond the parser is refused like them.
+    `NaN` and `Infinity` are not JSON. A number beyond the range of a float, and nesting too deep for the parser, are
+    refused like them.
     """
     try:
         # Some shells put a byte order mark before the first line of a pipe (RFC 8259 §8.1 lets a parser ignore it).
         return _DECODER.decode(data.removeprefix(codecs.BOM_UTF8).decode())
     except (ValueError, RecursionError) as problem:
-        raise InvalidJson("The message is not valid JSON in UTF-8.") from problem
+        raise InvalidJson("The message is not valid JSON in UTF-8.", find_id(data)) from problem
+
+
+def find_id(data: bytes) -> RequestId | None:
+    """Return the id of a message that is not valid JSON; None if it stands behind the error, or is no valid id.
+
+    The client waits for the reply to this id; of a reply without one it cannot tell to what it belongs. Only the
+    members of the outermost object are looked at, in text that is JSON up to there but for numbers and nesting.
+    """
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    depth = 0
+    for token in _TOKENS.finditer(text):
+        if token["open"]:
+            depth += 1
+        elif token["close"]:
+            depth -= 1
+        elif depth == 1 and token["id"]:
+            return _read_id(token["id"])
+        elif token["broken"]:
+            return None
+    return None
+
+
+def find_last_id(data: bytes) -> RequestId | None:
+    """Return the id of a message of which `data` is the end, if the id is its last member, as in many clients."""
+    match = _LAST_ID.search(data.decode("utf-8", "replace"))
+    return _read_id(match["id"]) if match else None
+
+
+def _read_id(text: str) -> RequestId | None:
+    try:
+        value = _DECODER.decode(text)
+    except ValueError:
+        return None
+    return value if is_id(value) and "\ufffd" not in str(value) else None
+
+
+_STRING: Final = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_ID: Final = rf'"id"\s*:\s*(?P<id>{_STRING}|[0-9.eE+-]+(?=\s*[,}}]))'
+_TOKENS: Final = re.compile(rf'{_ID}|{_STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])|(?P<broken>")', re.DOTALL)
+"""Tokens of JSON as far as they tell where a member of the outermost object is; a string without an end is broken."""
+
+_LAST_ID: Final = re.compile(rf",\s*{_ID}\s*}}\s*\Z", re.DOTALL)
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -160,8 +213,8 @@ def _finite_float(text: str) -> float:
     return number
 
 
-def encoded_result(request_id: RequestId, encoded: bytes) -> bytes:
-    """A response whose result is JSON already: `encode(result(request_id, …))` without encoding it again."""
+def encode_result(request_id: RequestId, encoded: bytes) -> bytes:
+    """Encode a response whose result is encoded already: equal to `encode(result(request_id, …))`."""
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), encoded)
 
 
@@ -170,25 +223,26 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), al
 
 
 def encode(value: Any) -> bytes:
-    """One line of JSON in UTF-8, always valid: a non-finite number becomes null, a lone surrogate U+FFFD.
+    """Return one line of JSON in UTF-8.
 
-    Raises TypeError, ValueError or RecursionError for what is not a JSON value at all.
+    The line is always valid: a non-finite number becomes null, a lone surrogate U+FFFD. Raises TypeError, ValueError or
+    RecursionError for a value that is not a JSON value.
     """
     try:
         text = _ENCODER.encode(value)
     except ValueError:
-        text = _ENCODER.encode(_finite(value))
+        text = _ENCODER.encode(_with_finite_numbers(value))
     try:
         return text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
-def _finite(value: Any) -> Any:
+def _with_finite_numbers(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _with_finite_numbers(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [_with_finite_numbers(item) for item in value]
     return value

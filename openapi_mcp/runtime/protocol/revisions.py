@@ -1,6 +1,8 @@
-"""What each MCP revision lets a server say: one table, and the rendering that reads it. No other file names a revision.
+"""The MCP revisions: one table of their differences, and the rendering that reads it.
 
-Specification: the schema of each revision (`Tool`, `CallToolResult`, `Implementation`), 2024-11-05 to 2026-07-28.
+No other module names a revision. The differences concern the fields of `Tool`, `CallToolResult` and `Implementation`.
+
+Specification: the schema of each revision, 2024-11-05 to 2026-07-28.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,9 +12,10 @@ from typing import Any, Final
 
 from ..types import MISSING, CallToolResult, Implementation, JsonObject, Schema, ToolDescription, text_content
 from . import jsonrpc
+from .output_schemas import open_schema
 
 WRAPPER: Final = "result"
-"""The property that holds structured content which is no object, where a revision demands an object."""
+"""The property that holds structured content that is not an object, in revisions that demand an object."""
 
 
 def _is_object(schema: Schema) -> bool:
@@ -20,35 +23,48 @@ def _is_object(schema: Schema) -> bool:
 
 
 def _object_schema(schema: Schema) -> Schema:
-    """An outputSchema whose root is `type: object`: itself, or one that holds it as the property `result`.
+    """Return the listed outputSchema with a root of `type: object`: an object as it is, else as property `result`.
 
-    `$defs` move to the new root, so that `#/$defs/…` keeps its meaning; a Tool's schemas have no other references.
+    `$defs` move to the new root, so that `#/$defs/…` keeps its meaning. A Tool's schemas have no other references.
     """
     if _is_object(schema):
-        return schema
-    root: Schema = {key: schema[key] for key in ("$schema", "$defs") if key in schema}
-    inner = {key: value for key, value in schema.items() if key not in root}
+        return {"type": "object", **open_schema({key: value for key, value in schema.items() if key != "type"})}
+    opened = open_schema(schema)
+    root: Schema = {key: opened[key] for key in ("$schema", "$defs") if key in opened}
+    inner = {key: value for key, value in opened.items() if key not in root}
     return {**root, "type": "object", "properties": {WRAPPER: inner}, "required": [WRAPPER]}
 
 
 def _object_content(value: Any, schema: Schema | None) -> JsonObject:
-    """Structured content as an object: wrapped exactly when its outputSchema is, or when it is no object."""
+    """Return structured content as an object: wrapped exactly if its schema is wrapped or it is no object.
+
+    The listed root of an object allows the property `result` too, so that an array in its stead arrives whole.
+    """
     if isinstance(value, dict) and (schema is None or _is_object(schema)):
         return value
     return {WRAPPER: value}
 
 
 def _audio_as_resource(block: JsonObject) -> JsonObject:
-    """The bytes of an AudioContent block for a revision that has none; the block does not know where they came from."""
+    """Return an AudioContent block as an embedded resource, for a revision without audio.
+
+    The URI is a placeholder: the block does not name the source of its bytes.
+    """
     resource = {"uri": "attachment:audio", "mimeType": block.get("mimeType"), "blob": block.get("data")}
     return {"type": "resource", "resource": resource}
 
 
-def _said(result: CallToolResult) -> Sequence[JsonObject]:
-    """What a result without content says all the same."""
+def _link_as_text(block: JsonObject) -> JsonObject:
+    """Return a ResourceLink block as text, for a revision without links."""
+    return text_content(f"{block.get('name')}: {block.get('uri')}")
+
+
+def _default_content(result: CallToolResult) -> Sequence[JsonObject]:
+    """Return the content of a result that has none: its structured content as text, or a short sentence."""
     if result.structured_content is not MISSING:
         return (text_content(jsonrpc.encode(result.structured_content).decode()),)
-    return (text_content("It failed and does not say why." if result.is_error else "Done; there is no content."),)
+    text = "The call failed and gave no reason." if result.is_error else "The call succeeded without content."
+    return (text_content(text),)
 
 
 def _annotations(tool: ToolDescription) -> Any:
@@ -74,69 +90,71 @@ _TITLED_TOOL: Final[Mapping[str, _Field]] = {
     "annotations": _annotations,
 }
 _ANY_OUTPUT: Final[Mapping[str, _Field]] = {
-    "outputSchema": lambda tool: MISSING if tool.output_schema is None else tool.output_schema,
+    "outputSchema": lambda tool: MISSING if tool.output_schema is None else open_schema(tool.output_schema),
 }
 
 
-_NAMED: Final = ("name", "version")
-_TITLED: Final = (*_NAMED, "title")
-_DESCRIBED: Final = (*_TITLED, "description", "websiteUrl", "icons")
+_NAME_FIELDS: Final = ("name", "version")
+_TITLE_FIELDS: Final = (*_NAME_FIELDS, "title")
+_ALL_FIELDS: Final = (*_TITLE_FIELDS, "description", "websiteUrl", "icons")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """One revision: a row of the table.
+    """A revision: a row of the table.
 
-    `tool_fields` maps the fields of a listed tool to what they hold; `structured` renders structuredContent under its
-    outputSchema, or is None where the revision has none; `downgrades` replaces content blocks it does not know;
-    `logging` is whether it has notifications/message that this server sends.
+    `tool_fields` maps each field of a listed tool to the function that returns its value. `structured` renders
+    structuredContent under its outputSchema; it is None in a revision without structuredContent. `downgrades` replaces
+    content blocks that the revision does not have. `logging` tells whether this server sends notifications/message.
+    `batches` tells whether JSON-RPC batches exist, and `progress_messages` whether a progress notification has a
+    message.
     """
 
     name: str
     tool_fields: Mapping[str, _Field]
     structured: Callable[[Any, Schema | None], Any] | None
-    implementation_fields: tuple[str, ...] = _DESCRIBED
+    implementation_fields: tuple[str, ...] = _ALL_FIELDS
     logging: bool = True
     downgrades: Mapping[str, Callable[[JsonObject], JsonObject]] = field(default_factory=dict)
     batches: bool = False
     progress_messages: bool = True
 
     def tool(self, tool: ToolDescription) -> JsonObject:
-        """A tool as `tools/list` shows it."""
+        """Return a tool as `tools/list` shows it."""
         fields = {name: field(tool) for name, field in self.tool_fields.items()}
         return {name: value for name, value in fields.items() if value is not MISSING}
 
     def tool_list(self, tools: Iterable[ToolDescription], next_cursor: str | None) -> JsonObject:
-        """The result of `tools/list`; no cursor means that this is the last page."""
+        """Return the result of `tools/list`; the last page has no cursor."""
         listed = [self.tool(tool) for tool in tools]
         return {"tools": listed} if next_cursor is None else {"tools": listed, "nextCursor": next_cursor}
 
     def call_result(
         self, result: CallToolResult, output_schema: Schema | None, *, explicit: bool = False
     ) -> JsonObject:
-        """The result of `tools/call` for a tool that was listed with this outputSchema.
+        """Return the result of `tools/call` for a tool that was listed with this outputSchema.
 
-        `explicit` gives structured content also to a result that has none. Content is never empty: models and clients
+        `explicit` adds empty structured content to a result without any. Content is never empty: models and clients
         take an empty list for a failure.
         """
-        wire: JsonObject = {"content": [self._block(block) for block in result.content or _said(result)]}
+        wire: JsonObject = {"content": [self._block(block) for block in result.content or _default_content(result)]}
         if self.structured is not None and result.structured_content is not MISSING:
             wire["structuredContent"] = self.structured(result.structured_content, output_schema)
         elif self.structured is not None and explicit:
             wire["structuredContent"] = {}
-        return {**wire, "isError": result.is_error}
+        return {**wire, "isError": result.is_error, **({"_meta": dict(result.meta)} if result.meta else {})}
 
     def capabilities(self, *, list_changed: bool) -> JsonObject:
-        """What the server can do, beside what every server can."""
+        """Return the server's capabilities."""
         tools = {"tools": {"listChanged": list_changed}}
         return {**tools, "logging": {}} if self.logging else tools
 
     def progress_message(self, message: str) -> JsonObject:
-        """The member of a progress notification that people read, where this revision has one."""
+        """Return the member of a progress notification that people read, in revisions that have one."""
         return {"message": message} if self.progress_messages else {}
 
     def implementation(self, implementation: Implementation) -> JsonObject:
-        """Who the server is, as far as this revision asks."""
+        """Return the name, version and other details of the server, limited to the fields of this revision."""
         wire = implementation.to_wire()
         return {name: wire[name] for name in self.implementation_fields if name in wire}
 
@@ -154,18 +172,21 @@ HANDSHAKE: Final = _by_name(
         name="2024-11-05",
         tool_fields=_OLDEST_TOOL,
         structured=None,
-        implementation_fields=_NAMED,
-        downgrades={"audio": _audio_as_resource},
+        implementation_fields=_NAME_FIELDS,
+        downgrades={"audio": _audio_as_resource, "resource_link": _link_as_text},
         progress_messages=False,
     ),
     Revision(
         name="2025-03-26",
         tool_fields={**_OLDEST_TOOL, "annotations": _annotations_with_title},
         structured=None,
-        implementation_fields=_NAMED,
+        implementation_fields=_NAME_FIELDS,
+        downgrades={"resource_link": _link_as_text},
         batches=True,
     ),
-    Revision(name="2025-06-18", tool_fields=_TITLED_TOOL, structured=_object_content, implementation_fields=_TITLED),
+    Revision(
+        name="2025-06-18", tool_fields=_TITLED_TOOL, structured=_object_content, implementation_fields=_TITLE_FIELDS
+    ),
     Revision(name="2025-11-25", tool_fields=_TITLED_TOOL, structured=_object_content),
 )
 """The revisions that `initialize` negotiates, oldest first."""
@@ -178,10 +199,10 @@ STATELESS: Final = _by_name(
         logging=False,
     ),
 )
-"""The revisions whose every request stands alone."""
+"""The revisions without a handshake: each request stands alone."""
 
 LATEST_HANDSHAKE: Final = HANDSHAKE["2025-11-25"]
-"""What `initialize` answers when it is asked for a revision it does not know (lifecycle, "Version Negotiation")."""
+"""The answer to an `initialize` that asks for an unknown revision (basic/lifecycle, "Version Negotiation")."""
 
-ASSUMED: Final = HANDSHAKE["2025-03-26"]
-"""What an HTTP request without `MCP-Protocol-Version` speaks (transports, "Protocol Version Header")."""
+DEFAULT_OVER_HTTP: Final = HANDSHAKE["2025-03-26"]
+"""The revision of an HTTP request without `MCP-Protocol-Version` (transports, "Protocol Version Header")."""

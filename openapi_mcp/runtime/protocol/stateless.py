@@ -1,7 +1,9 @@
-"""The stateless era (2026-07-28): every request says in `params._meta` what it speaks, and nothing is remembered.
+"""The stateless era (2026-07-28): every request names its protocol version in `params._meta`; no state is kept.
+
+The checks run in the one order that gives every message the error that the specification demands: envelope, headers,
+version, method.
 
 Specification: basic ("Per-request protocol fields"), basic/transports/streamable-http, server/discover, server/tools.
-The checks form a ladder, in the one order that gives every message the error the specification demands.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,12 +13,10 @@ from typing import Any, Final, TypeAlias
 
 from ..types import JsonObject
 from . import headers, jsonrpc
-from .actions import Action
 from .headers import HEADER_MISMATCH, Headers
 from .jsonrpc import Refusal, Request
-from .reading import read_call, read_list, read_subscription
+from .messages import Action, ServerDescription, Session, Step, read_call, read_list, read_subscription
 from .revisions import HANDSHAKE, STATELESS, Revision
-from .step import ServerDescription, Session, Step
 
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 
@@ -27,44 +27,47 @@ _SERVER_INFO: Final = _PREFIX + "serverInfo"
 _IDENTITY: Final = ("name", "version", "title")
 
 
-def is_enveloped(params: Any) -> bool:
-    """Whether parameters carry this era's envelope; the key has a reserved prefix, so no older traffic has it."""
+def has_envelope(params: Any) -> bool:
+    """Return whether parameters have this era's envelope.
+
+    Its key has a reserved prefix, so that no message of an older revision has it.
+    """
     return _VERSION in _envelope(params)
 
 
-def is_claimed(http: Headers | None) -> bool:
-    """Whether an HTTP request claims this era by its header: any version there which is not of the handshake era."""
-    return http is not None and headers.VERSION in http and headers.value(http, headers.VERSION) not in HANDSHAKE
+def is_claimed_by_header(http: Headers | None) -> bool:
+    """Return whether an HTTP request claims this era by its header: any version not of the handshake era."""
+    return http is not None and headers.VERSION in http and headers.header_value(http, headers.VERSION) not in HANDSHAKE
 
 
 def receive(description: ServerDescription, session: Session, request: Request, http: Headers | None = None) -> Step:
-    """What a request of this era causes."""
-    for check in _LADDER:
+    """Return what a request of this era causes."""
+    for check in _CHECKS:
         refusal = check(request, http)
         if refusal is not None:
             return Step(session=session, status=400, reply=refusal.reply(request.id))
     method = _METHODS.get(request.method)
     if method is None:
-        refusal = Refusal(jsonrpc.METHOD_NOT_FOUND, "There is no such method here.")
+        refusal = Refusal(jsonrpc.METHOD_NOT_FOUND, "Method not found.")
         return Step(session=session, status=404, reply=refusal.reply(request.id))
     outcome = method(description, request, STATELESS[_envelope(request.params)[_VERSION]], http)
     if isinstance(outcome, Refusal):
-        # Not 400: without one of this era's own codes, clients of both eras take it for a server of the older one.
+        # Not 400: without an error code of this era a client of both eras takes this for a server of the older one.
         return Step(session=session, reply=outcome.reply(request.id))
     if isinstance(outcome, dict):
         return Step(session=session, reply=jsonrpc.result(request.id, outcome))
     return Step(session=session, action=outcome, ends_with_connection=True)
 
 
-def refusal_of_notification(http: Headers) -> Refusal | None:
-    """Why an HTTP notification is not even ignored: it names a version that nobody serves, in either era."""
-    return _unsupported(headers.value(http, headers.VERSION) or "") if is_claimed(http) else None
+def check_notification(http: Headers) -> Refusal | None:
+    """Return why an HTTP notification is refused: its header names a version that is not served in either era."""
+    return _unsupported(headers.header_value(http, headers.VERSION) or "") if is_claimed_by_header(http) else None
 
 
 def _unsupported(version: str) -> Refusal | None:
     if version in STATELESS:
         return None
-    # What is supported is this era's versions only, as in server/discover: the others cannot be named in an envelope.
+    # Only this era's versions, as in server/discover: an envelope cannot name the others.
     data = {"supported": list(STATELESS), "requested": version}
     return Refusal(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
 
@@ -74,43 +77,50 @@ def _envelope(params: Any) -> JsonObject:
     return meta if isinstance(meta, dict) else {}
 
 
-def _has_envelope(request: Request, _http: Headers | None) -> Refusal | None:
+def _check_envelope(request: Request, _http: Headers | None) -> Refusal | None:
     envelope = _envelope(request.params)
     for key, kind, noun in ((_VERSION, str, "a string"), (_CAPABILITIES, dict, "an object")):
         if not isinstance(envelope.get(key), kind):
-            return Refusal(jsonrpc.INVALID_PARAMS, f"params._meta must have {key!r}, which is {noun}.")
+            return Refusal(jsonrpc.INVALID_PARAMS, f"params._meta must have {key!r} ({noun}).")
     return None
 
 
-def _has_headers(request: Request, http: Headers | None) -> Refusal | None:
+def _check_headers(request: Request, http: Headers | None) -> Refusal | None:
     if http is None:
         return None
-    expected = {headers.VERSION: _envelope(request.params)[_VERSION], headers.METHOD: request.method}
-    for name, wanted in expected.items():
-        if headers.value(http, name) != wanted:
-            return Refusal(HEADER_MISMATCH, f"The header {name} must say what the message says.")
-    if request.method != "tools/call" or _name_agrees(request.params.get("name"), http):
+    version = _envelope(request.params)[_VERSION]
+    for name, member, value in (
+        (headers.VERSION, f"params._meta[{_VERSION!r}]", version),
+        (headers.METHOD, "method", request.method),
+    ):
+        if headers.header_value(http, name) != value:
+            return Refusal(HEADER_MISMATCH, f"The header {name} must equal {member} of the message.")
+    if request.method != "tools/call" or _name_matches(request.params.get("name"), http):
         return None
-    return Refusal(HEADER_MISMATCH, f"The header {headers.NAME} must say what params.name says.")
+    return Refusal(HEADER_MISMATCH, f"The header {headers.NAME} must equal params.name of the message.")
 
 
-def _name_agrees(name: Any, http: Headers) -> bool:
+def _name_matches(name: Any, http: Headers) -> bool:
     if not isinstance(name, str):
-        return headers.NAME not in http  # then the message itself is refused, and says why
-    return headers.decoded(headers.value(http, headers.NAME)) == name
+        return headers.NAME not in http  # the reader of tools/call refuses the message and says why
+    return headers.decode_value(headers.header_value(http, headers.NAME)) == name
 
 
-def _is_served(request: Request, _http: Headers | None) -> Refusal | None:
+def _check_version(request: Request, _http: Headers | None) -> Refusal | None:
     return _unsupported(_envelope(request.params)[_VERSION])
 
 
-_LADDER: Final = (_has_envelope, _has_headers, _is_served)
+_CHECKS: Final = (_check_envelope, _check_headers, _check_version)
+"""The checks in their order."""
 
 
 def _result_fields(description: ServerDescription, revision: Revision) -> JsonObject:
-    """What every result has. Who the server is goes into each, its description and icons only into the first one."""
-    known = revision.implementation(description.implementation)
-    return _complete({name: value for name, value in known.items() if name in _IDENTITY})
+    """Return the fields of every result.
+
+    Name, version and title of the server are in each result; its description and icons only in that of server/discover.
+    """
+    server = revision.implementation(description.implementation)
+    return _complete({name: value for name, value in server.items() if name in _IDENTITY})
 
 
 def _complete(server_info: JsonObject) -> JsonObject:

@@ -1,10 +1,10 @@
-"""The transcripts of tests/conversations, replayed: what each revision says to what it hears, word for word.
+"""The transcripts of tests/conversations, replayed: the exact reply of each revision to each message.
 
-A line `{"in": message}` is a message that arrives, with `headers` where it came over HTTP; the line `{"out": reply}`
-after it is the reply, null for silence, with the HTTP `status` where there are headers, and with `before` where
-something is said before the reply. An `out` with a `session` gives out that session id, which later messages send as
-`mcp-session-id`. A line `{"server": {…}}` changes what the server says of itself from there on. Lines that begin with
-`#` are comments.
+A line `{"in": message}` is a message that arrives, with `headers` if it came over HTTP. The line `{"out": reply}` after
+it is the reply, null for no reply, with the HTTP `status` if there are headers, and with `before` for the messages that
+are sent before the reply. An `out` with a `session` issues that session id, which later messages send as
+`mcp-session-id`. A line `{"server": {…}}` changes the server's description from there on. Lines that begin with `#` are
+headings.
 """
 
 import json
@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.runtime.catalog import Catalog
 from openapi_mcp.runtime.errors import CursorError
 from openapi_mcp.runtime.protocol import (
     HANDSHAKE,
@@ -30,6 +29,7 @@ from openapi_mcp.runtime.protocol import (
     is_stateless,
     receive,
 )
+from openapi_mcp.runtime.server.catalog import Catalog
 from openapi_mcp.runtime.types import Implementation, JsonObject
 from tests.runtime.pets import DESCRIPTION, NO_PET, RESULTS, TOOLS
 
@@ -40,67 +40,72 @@ CATALOG = Catalog(TOOLS, page_size=2)
 
 @dataclass
 class Conversation:
-    """A server that does nothing, and what a transport remembers of its client: one on stdio, several over HTTP."""
+    """A server that executes nothing, with the state of a transport: one client on stdio, several over HTTP."""
 
     description: ServerDescription = DESCRIPTION
     session: Session = field(default_factory=Session)
     sessions: dict[str, Session] = field(default_factory=dict)
 
     def describe(self, changes: JsonObject) -> None:
-        """The server says other things of itself."""
+        """Change the server's description."""
         server = changes.pop("implementation", None)
         self.description = replace(self.description, **changes)
         if server is not None:
             implementation = Implementation(**{**server, "icons": tuple(server.get("icons", ()))})
             self.description = replace(self.description, implementation=implementation)
 
-    def hear(self, heard: JsonObject, opened: str | None) -> JsonObject:
-        """What is said to a message; over HTTP a session that begins with it has the id `opened`."""
-        headers = heard.get("headers")
+    def receive_entry(self, entry: JsonObject, session_id: str | None) -> JsonObject:
+        """Return the reply to a message.
+
+        Over HTTP the session that begins with the message gets the id `session_id`.
+        """
+        headers = entry.get("headers")
         if headers is None:
-            step = receive(self.description, self.session, heard["in"])
+            step = receive(self.description, self.session, entry["in"])
             self.session = step.session
-            return said(step, over_http=False)
-        token = "" if is_stateless(heard["in"], headers) else headers.get("mcp-session-id", "")
-        step = receive(self.description, self.sessions.get(token, Session()), heard["in"], headers)
+            return outcome(step, over_http=False)
+        token = "" if is_stateless(entry["in"], headers) else headers.get("mcp-session-id", "")
+        step = receive(self.description, self.sessions.get(token, Session()), entry["in"], headers)
         if token in self.sessions:
             self.sessions[token] = step.session
-        begun = opened if step.opens else None
-        if begun is not None:
-            self.sessions[begun] = replace(step.session, id=begun)
-        return {**said(step, over_http=True), "status": step.status} | ({"session": begun} if begun else {})
+        new_session = session_id if step.opens_session else None
+        if new_session is not None:
+            self.sessions[new_session] = replace(step.session, id=new_session)
+        return {**outcome(step, over_http=True), "status": step.status} | (
+            {"session": new_session} if new_session else {}
+        )
 
 
-def said(step: Step, *, over_http: bool) -> JsonObject:
-    """The reply to a step, from canned results, and what is said before it."""
-    before = list(said_before(step, over_http=over_http))
+def outcome(step: Step, *, over_http: bool) -> JsonObject:
+    """Return the reply to a step, from fixed results, and the messages before it."""
+    before = list(messages_before(step, over_http=over_http))
     return {"out": perform(step)} | ({"before": before} if before else {})
 
 
-def said_before(step: Step, *, over_http: bool) -> Iterator[JsonObject]:
-    """A log message where a call has an argument for its level; of a subscription all it can say, over its whole life.
+def messages_before(step: Step, *, over_http: bool) -> Iterator[JsonObject]:
+    """Yield a log message for a call with an argument `log`, and all messages of a subscription over its life.
 
-    On stdio the server cancels it in the end; over HTTP the stream ends instead.
+    On stdio the server cancels a subscription at its end; over HTTP the stream ends instead.
     """
     match step.action:
         case ToolCall(arguments={"log": level}) as call:
             message = call.log(level, {"retries": 1}, "openapi-mcp.test")
             yield from [] if message is None else [message]
         case Subscription() as subscription:
-            yield subscription.acknowledged()
-            yield from [subscription.changed()] if subscription.tools_list_changed else []
-            yield from [] if over_http else [subscription.cancelled()]
+            yield subscription.acknowledgement()
+            yield from [subscription.list_changed()] if subscription.tools_list_changed else []
+            yield from [] if over_http else [subscription.cancellation()]
 
 
 def perform(step: Step) -> Any:
-    """The reply to a step, from canned results; a cancellation shows as data."""
+    """Return the reply to a step, from fixed results; a cancellation is shown as data."""
     if step.batch:
         return [reply for part in step.batch if (reply := perform(part)) is not None] or None
     match step.action:
         case ToolCall() as call:
             return reply_to_call(call)
-        case ToolList() as wanted:
-            return reply_to_list(wanted)
+        case ToolList() as request:
+            return reply_to_list(request)
         case Subscription() as subscription:
             return subscription.reply()
         case Cancellation(request_id):
@@ -116,31 +121,31 @@ def reply_to_call(call: ToolCall) -> Any:
     return call.reply(result, tool.output_schema)
 
 
-def reply_to_list(wanted: ToolList) -> Any:
+def reply_to_list(request: ToolList) -> Any:
     try:
-        return wanted.reply(wanted.render(*CATALOG.page(wanted.cursor)))
+        return request.reply(request.render(*(((), None) if request.is_past_end else CATALOG.page(request.cursor))))
     except CursorError as failure:
-        return wanted.refuse(str(failure))
+        return request.refuse(str(failure))
 
 
 def lines(transcript: Path) -> Iterator[tuple[int, JsonObject]]:
-    """What a transcript says, each with the number of its line."""
+    """Yield the entries of a transcript, each with its line number."""
     for number, line in enumerate(transcript.read_text("utf-8").splitlines(), start=1):
         if line.strip() and not line.startswith("#"):
             yield number, json.loads(line)
 
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_conversation_goes_as_written(transcript: Path) -> None:
+def test_replies_equal_the_transcript(transcript: Path) -> None:
     conversation = Conversation()
-    written = lines(transcript)
-    for number, heard in written:
-        if "server" in heard:
-            conversation.describe(heard["server"])
+    entries = lines(transcript)
+    for number, entry in entries:
+        if "server" in entry:
+            conversation.describe(entry["server"])
             continue
-        _, expected = next(written)
-        where = f"{transcript.name}:{number}"
-        assert (where, conversation.hear(heard, expected.get("session"))) == (where, expected)
+        _, expected = next(entries)
+        position = f"{transcript.name}:{number}"
+        assert (position, conversation.receive_entry(entry, expected.get("session"))) == (position, expected)
 
 
 def test_every_revision_has_transcripts() -> None:

@@ -1,4 +1,4 @@
-"""Headers that mirror a message: what counts as there, and what `=?base64?…?=` stands for."""
+"""HTTP headers that repeat a message: valid values, and the `=?base64?…?=` encoding."""
 
 import base64
 
@@ -23,12 +23,12 @@ from openapi_mcp.runtime.protocol import headers
         ("a\x7f", None),
     ],
 )
-def test_a_header_is_visible_ascii_or_as_if_not_there(text: str, value: str | None) -> None:
-    assert headers.value({"mcp-method": text}, "mcp-method") == value
+def test_header_value_is_visible_ascii_or_none(text: str, value: str | None) -> None:
+    assert headers.header_value({"mcp-method": text}, "mcp-method") == value
 
 
-def test_a_header_that_was_not_sent_is_not_there() -> None:
-    assert headers.value({}, "mcp-method") is None
+def test_missing_header_is_none() -> None:
+    assert headers.header_value({}, "mcp-method") is None
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,10 @@ def test_a_header_that_was_not_sent_is_not_there() -> None:
         (" =?base64?Z2V0UGV0?=", " =?base64?Z2V0UGV0?="),
     ],
 )
-def test_encoded_values_are_decoded_and_all_others_stand_for_themselves(text: str | None, meaning: str | None) -> None:
-    assert headers.decoded(text) == meaning
+def test_encoded_values_are_decoded_and_others_unchanged(text: str | None, meaning: str | None) -> None:
+    assert headers.decode_value(text) == meaning
 
 
 @given(st.text())
 def test_every_name_can_be_encoded(name: str) -> None:
-    assert headers.decoded(f"=?base64?{base64.b64encode(name.encode()).decode()}?=") == name
+    assert headers.decode_value(f"=?base64?{base64.b64encode(name.encode()).decode()}?=") == name

@@ -1,4 +1,4 @@
-"""JSON-RPC messages: what is one, what is none, and that bytes in either direction are always JSON."""
+"""JSON-RPC messages: their classification, and the bytes in both directions, which are always JSON."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openapi_mcp.runtime.protocol import jsonrpc
-from openapi_mcp.runtime.protocol.jsonrpc import Malformed, Notification, Request, Response
+from openapi_mcp.runtime.protocol.jsonrpc import MalformedMessage, Notification, Request, Response
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
@@ -19,7 +19,7 @@ JSON_VALUES = st.recursive(
 
 
 @pytest.mark.parametrize("request_id", [0, 1, -1, 2**80, "", "a", "0", 1.0])
-def test_a_request_keeps_its_id_as_it_came(request_id: Any) -> None:
+def test_request_id_is_unchanged(request_id: Any) -> None:
     message = jsonrpc.classify({"jsonrpc": "2.0", "id": request_id, "method": "ping"})
     assert message == Request(request_id, "ping", None)
     assert isinstance(message, Request)
@@ -27,16 +27,16 @@ def test_a_request_keeps_its_id_as_it_came(request_id: Any) -> None:
 
 
 @pytest.mark.parametrize("request_id", [None, True, False, 1.5, math.inf, math.nan, [], {}, "\ud800"])
-def test_an_id_that_cannot_be_echoed_gets_an_error_without_one(request_id: Any) -> None:
+def test_invalid_id_is_answered_by_an_error_without_id(request_id: Any) -> None:
     message = jsonrpc.classify({"jsonrpc": "2.0", "id": request_id, "method": "ping"})
-    assert isinstance(message, Malformed)
+    assert isinstance(message, MalformedMessage)
     assert message.reply["error"]["code"] == jsonrpc.INVALID_REQUEST
     assert "id" not in message.reply
 
 
 @pytest.mark.parametrize("value", [None, 1, "ping", True, [], [{}]])
-def test_what_is_no_object_is_no_message(value: Any) -> None:
-    assert isinstance(jsonrpc.classify(value), Malformed)
+def test_value_that_is_not_an_object_is_malformed(value: Any) -> None:
+    assert isinstance(jsonrpc.classify(value), MalformedMessage)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_what_is_no_object_is_no_message(value: Any) -> None:
         {"jsonrpc": "2.0", "id": 7, "method": ["ping"]},
     ],
 )
-def test_a_broken_request_with_an_id_gets_an_error_with_it(message: Any) -> None:
+def test_malformed_request_with_an_id_gets_an_error_with_that_id(message: Any) -> None:
     broken = jsonrpc.classify(message)
-    assert isinstance(broken, Malformed)
+    assert isinstance(broken, MalformedMessage)
     assert (broken.reply["id"], broken.reply["error"]["code"]) == (7, jsonrpc.INVALID_REQUEST)
 
 
@@ -63,7 +63,7 @@ def test_a_message_without_id_is_a_notification() -> None:
 @pytest.mark.parametrize(
     "message", [{"id": 1, "result": {}}, {"id": None, "error": {}}, {"jsonrpc": "2.0", "error": 1}]
 )
-def test_a_reply_is_never_answered_however_broken(message: Any) -> None:
+def test_malformed_response_is_never_answered(message: Any) -> None:
     assert jsonrpc.classify(message) == Response()
 
 
@@ -75,7 +75,7 @@ def test_a_reply_is_never_answered_however_broken(message: Any) -> None:
         ('"é\\ud83d\\ude00"'.encode(), "é😀"),
     ],
 )
-def test_json_in_utf8_is_read(data: bytes, value: Any) -> None:
+def test_json_in_utf8_is_decoded(data: bytes, value: Any) -> None:
     assert jsonrpc.decode(data) == value
 
 
@@ -96,7 +96,7 @@ def test_json_in_utf8_is_read(data: bytes, value: Any) -> None:
     ],
     ids=lambda data: repr(data[:12]),
 )
-def test_what_is_not_json_in_utf8_is_refused(data: bytes) -> None:
+def test_invalid_json_or_utf8_is_refused(data: bytes) -> None:
     with pytest.raises(jsonrpc.InvalidJson):
         jsonrpc.decode(data)
 
@@ -110,20 +110,63 @@ def test_what_is_not_json_in_utf8_is_refused(data: bytes) -> None:
         ("a\nb\u2028", '"a\\nb\u2028"'),
     ],
 )
-def test_what_is_written_is_one_line_of_json(value: Any, data: str) -> None:
+def test_encoded_message_is_one_line_of_json(value: Any, data: str) -> None:
     assert jsonrpc.encode(value) == data.encode()
 
 
 @given(JSON_VALUES)
-def test_any_value_is_written_as_valid_json(value: Any) -> None:
+def test_any_value_is_encoded_as_valid_json(value: Any) -> None:
     data = jsonrpc.encode(value)
     assert b"\n" not in data
     assert jsonrpc.decode(data) == json.loads(data)
 
 
-def test_what_is_no_json_value_raises() -> None:
+def test_encoding_a_value_that_is_not_json_raises() -> None:
     loop: list[Any] = []
     loop.append(loop)
     for value in (object(), loop):
         with pytest.raises((TypeError, ValueError, RecursionError)):
             jsonrpc.encode(value)
+
+
+@pytest.mark.parametrize(
+    ("data", "request_id"),
+    [
+        (b'{"jsonrpc":"2.0","id":7,"method":"m","params":{"x":NaN}}', 7),
+        (b'{"jsonrpc":"2.0","id":"a\\"b","method":"m","params":{"x":1e999}}', 'a"b'),
+        (b'{"method":"m","params":{"id":1,"a":["id"],"b":"\\"id\\":2"},"c":Infinity, "id" : 3 }', 3),
+        (b'{"id":4,"params":"\xff"}', 4),
+        (b'{"id":5,"params":{"text":"cut', 5),
+        (b'{"id":6,"params":' + b"[" * 100_000 + b"]" * 100_000 + b"}", 6),
+        (b'\xef\xbb\xbf{"id":-8,}', -8),
+        (b'{"params":"cut, "id":1}', None),
+        (b'{"params":{"id":1},"x":NaN}', None),
+        (b'{"id":"\xff","x":NaN}', None),
+        (b'{"id":1', None),
+        (b'{"id":1.5,"x":NaN}', None),
+        (b'{"id":null,"x":NaN}', None),
+        (b'{"id":true,"x":NaN}', None),
+        (b'{"id":' + b"1" * 5000 + b',"x":NaN}', None),
+        (b'[{"id":1},NaN]', None),
+        (b"no JSON", None),
+        (b'"' + b"\\" * 100_001, None),
+    ],
+)
+def test_id_of_a_message_that_is_not_json_is_read_where_it_can_be(data: bytes, request_id: Any) -> None:
+    with pytest.raises(jsonrpc.InvalidJson) as failure:
+        jsonrpc.decode(data)
+    assert failure.value.request_id == request_id
+
+
+@pytest.mark.parametrize(
+    ("end", "request_id"),
+    [(b'xx"},"jsonrpc":"2.0","id":7}', 7), (b'x, "id": "a" }\r', "a"), (b'"id":7}}', None), (b'"id":7,"x":1}', None)],
+)
+def test_id_at_the_end_of_a_long_message_is_read(end: bytes, request_id: Any) -> None:
+    assert jsonrpc.find_last_id(end) == request_id
+
+
+@given(st.binary() | st.text('{}[]"id:,1\\\\').map(str.encode))
+def test_search_for_an_id_never_fails(data: bytes) -> None:
+    assert jsonrpc.find_id(data) is None or jsonrpc.is_id(jsonrpc.find_id(data))
+    assert jsonrpc.find_last_id(data) is None or jsonrpc.is_id(jsonrpc.find_last_id(data))

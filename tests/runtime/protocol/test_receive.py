@@ -1,4 +1,4 @@
-"""`receive` over arbitrary messages: it never raises, and whoever asked is answered, once, with the id they gave."""
+"""`receive` over arbitrary messages: it never raises, and answers each request once, with the id of the request."""
 
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,7 @@ from openapi_mcp.runtime.protocol import (
     ToolList,
     is_stateless,
     jsonrpc,
-    log_levels,
+    messages,
     receive,
 )
 from openapi_mcp.runtime.types import Implementation, error_result
@@ -42,33 +42,33 @@ METHODS = [
 ]
 
 
-def or_anything(likely: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Values that get far, and now and then one that does not."""
+def mostly(likely: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Draw a value that passes most checks, and now and then any JSON value."""
     return st.one_of(likely, likely, likely, JSON_VALUES)
 
 
 ENVELOPES = st.fixed_dictionaries(
-    {VERSION: or_anything(st.sampled_from(REVISIONS))}, optional={CAPABILITIES: or_anything(st.just({}))}
+    {VERSION: mostly(st.sampled_from(REVISIONS))}, optional={CAPABILITIES: mostly(st.just({}))}
 )
 PARAMS = st.fixed_dictionaries(
     {},
     optional={
-        "_meta": or_anything(ENVELOPES),
-        "name": or_anything(st.just("getPet")),
-        "arguments": or_anything(st.just({})),
-        "cursor": or_anything(st.just("c")),
-        "protocolVersion": or_anything(st.sampled_from(REVISIONS)),
-        "requestId": or_anything(st.just(1)),
-        "level": or_anything(st.sampled_from(log_levels.LEVELS)),
-        "notifications": or_anything(st.just({"toolsListChanged": True})),
+        "_meta": mostly(ENVELOPES),
+        "name": mostly(st.just("getPet")),
+        "arguments": mostly(st.just({})),
+        "cursor": mostly(st.just("c")),
+        "protocolVersion": mostly(st.sampled_from(REVISIONS)),
+        "requestId": mostly(st.just(1)),
+        "level": mostly(st.sampled_from(messages.LEVELS)),
+        "notifications": mostly(st.just({"toolsListChanged": True})),
     },
 )
 OBJECTS = st.fixed_dictionaries(
-    {"jsonrpc": or_anything(st.just("2.0"))},
+    {"jsonrpc": mostly(st.just("2.0"))},
     optional={
-        "id": or_anything(st.integers() | st.text()),
-        "method": or_anything(st.sampled_from(METHODS)),
-        "params": or_anything(PARAMS),
+        "id": mostly(st.integers() | st.text()),
+        "method": mostly(st.sampled_from(METHODS)),
+        "params": mostly(PARAMS),
         "result": JSON_VALUES,
         "error": JSON_VALUES,
     },
@@ -86,25 +86,25 @@ SESSIONS = st.sampled_from([Session(), *map(Session, HANDSHAKE), *(Session(name,
 
 
 def reply(step: Step) -> Any:
-    """What would go out: the immediate reply, or any answer to what is to be done."""
+    """Return the reply of a step: the immediate one, or an answer to its action."""
     match step.action:
         case ToolCall() as call:
             return call.reply(error_result("x"), {})
-        case ToolList() as wanted:
-            return wanted.reply(wanted.render([], None))
+        case ToolList() as tool_list:
+            return tool_list.reply(tool_list.render([], None))
         case Subscription() as subscription:
             return subscription.reply()
     return step.reply
 
 
-def is_asked(message: Any) -> bool:
-    """Whether a message wants an answer: it has a method and an id that can be echoed."""
+def is_request(message: Any) -> bool:
+    """Return whether a message must be answered: it has a method and a valid id."""
     return isinstance(message, dict) and "method" in message and "id" in message and jsonrpc.is_id(message["id"])
 
 
 @settings(max_examples=250)
 @given(message=MESSAGES, headers=HEADERS, session=SESSIONS)
-def test_every_message_is_survived_and_every_question_answered(
+def test_receive_never_raises_and_answers_every_request(
     message: Any, headers: dict[str, str] | None, session: Session
 ) -> None:
     step = receive(DESCRIPTION, session, message, headers)
@@ -112,20 +112,20 @@ def test_every_message_is_survived_and_every_question_answered(
     assert step.session.revision is None or step.session.revision in HANDSHAKE
     assert step.session.id == session.id
     assert not is_stateless(message, headers) or step.session == session
-    parts = list(zip(message, step.batch, strict=True)) if step.batch else [(message, step)]
-    for one, caused in parts:
-        answer = reply(caused)
+    steps = list(zip(message, step.batch, strict=True)) if step.batch else [(message, step)]
+    for part, part_step in steps:
+        answer = reply(part_step)
         assert answer is None or jsonrpc.encode(answer)
-        if is_asked(one):
-            assert answer["id"] == one["id"]
+        if is_request(part):
+            assert answer["id"] == part["id"]
             assert ("result" in answer) != ("error" in answer)
         elif answer is not None:
             assert "error" in answer
-            assert "id" not in answer or answer["id"] == one["id"]
+            assert "id" not in answer or answer["id"] == part["id"]
 
 
 @given(message=OBJECTS, session=SESSIONS)
-def test_the_codes_of_the_stateless_era_never_reach_the_other(message: dict[str, Any], session: Session) -> None:
+def test_stateless_error_codes_are_never_sent_in_the_handshake_era(message: dict[str, Any], session: Session) -> None:
     answer = reply(receive(DESCRIPTION, session, message))
     code = answer["error"]["code"] if answer and "error" in answer else 0
     params = message.get("params")
@@ -135,7 +135,7 @@ def test_the_codes_of_the_stateless_era_never_reach_the_other(message: dict[str,
 
 
 @given(message=OBJECTS, headers=HEADERS, session=SESSIONS)
-def test_over_http_requests_are_cancelled_by_id_in_a_session_alone(
+def test_cancellation_by_id_over_http_needs_a_session(
     message: dict[str, Any], headers: dict[str, str] | None, session: Session
 ) -> None:
     action = receive(DESCRIPTION, session, message, headers).action
@@ -144,7 +144,7 @@ def test_over_http_requests_are_cancelled_by_id_in_a_session_alone(
 
 
 @given(message=MESSAGES, headers=HEADERS, session=SESSIONS)
-def test_no_session_counts_in_the_stateless_era(message: Any, headers: dict[str, str] | None, session: Session) -> None:
+def test_stateless_era_ignores_the_session(message: Any, headers: dict[str, str] | None, session: Session) -> None:
     if headers is not None and is_stateless(message, headers):
         with_session = receive(DESCRIPTION, session, message, headers)
         assert replace(with_session, session=Session()) == receive(DESCRIPTION, Session(), message, headers)
@@ -166,11 +166,11 @@ def test_no_session_counts_in_the_stateless_era(message: Any, headers: dict[str,
         (None, {}, False),
     ],
 )
-def test_the_era_of_a_message(message: Any, headers: dict[str, str] | None, stateless: bool) -> None:
+def test_message_era(message: Any, headers: dict[str, str] | None, stateless: bool) -> None:
     assert is_stateless(message, headers) == stateless
 
 
-def test_a_server_without_instructions_gives_none() -> None:
+def test_initialize_result_omits_absent_instructions() -> None:
     description = ServerDescription(implementation=Implementation(name="n", version="1"))
     params = {"protocolVersion": "2025-11-25"}
     step = receive(description, Session(), {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
@@ -179,7 +179,7 @@ def test_a_server_without_instructions_gives_none() -> None:
     assert step.reply["result"]["serverInfo"] == {"name": "n", "version": "1"}
 
 
-def test_only_the_stateless_era_ends_a_call_with_its_connection() -> None:
+def test_call_ends_with_its_connection_in_the_stateless_era_alone() -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "getPet"}}
     envelope = {VERSION: "2026-07-28", CAPABILITIES: {}}
     modern = {**call, "params": {"name": "getPet", "_meta": envelope}}

@@ -1,4 +1,4 @@
-"""What each revision lets a server say, row by row."""
+"""The table of revisions, row by row."""
 
 import json
 from typing import Any
@@ -28,16 +28,16 @@ NOTHING = ToolDescription(name="t", description="d", input_schema={"type": "obje
         ("2026-07-28", "name title description inputSchema outputSchema annotations"),
     ],
 )
-def test_a_tool_shows_the_fields_its_revision_has(name: str, fields: str) -> None:
+def test_listed_tool_has_the_fields_of_its_revision(name: str, fields: str) -> None:
     assert list(REVISIONS[name].tool(EVERYTHING)) == fields.split()
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=REVISIONS)
-def test_what_a_tool_does_not_have_is_left_out(revision: Revision) -> None:
+def test_absent_fields_of_a_tool_are_omitted(revision: Revision) -> None:
     assert revision.tool(NOTHING) == {"name": "t", "description": "d", "inputSchema": {"type": "object"}}
 
 
-def test_a_title_is_an_annotation_where_only_annotations_have_titles() -> None:
+def test_title_is_an_annotation_in_revisions_without_tool_titles() -> None:
     assert REVISIONS["2025-03-26"].tool(EVERYTHING)["annotations"] == {"title": "T", "x": True}
     own = ToolDescription(name="t", title="T", description="", input_schema={}, annotations={"title": "own"})
     assert REVISIONS["2025-03-26"].tool(own)["annotations"] == {"title": "own"}
@@ -60,7 +60,7 @@ def test_a_title_is_an_annotation_where_only_annotations_have_titles() -> None:
     ],
 )
 @pytest.mark.parametrize("name", OBJECT_REVISIONS)
-def test_content_is_wrapped_exactly_where_its_schema_is(
+def test_structured_content_is_wrapped_exactly_if_its_schema_is(
     name: str, schema: Schema | None, value: Any, wrapped: bool
 ) -> None:
     revision = REVISIONS[name]
@@ -75,20 +75,20 @@ def test_content_is_wrapped_exactly_where_its_schema_is(
         jsonschema.validate(content, listed, jsonschema.Draft202012Validator)
 
 
-def test_a_wrapped_schema_keeps_its_dialect_and_definitions_at_the_root() -> None:
+def test_wrapped_schema_has_its_dialect_and_definitions_at_the_root() -> None:
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "array", "$defs": {"A": {}}}
     tool = ToolDescription(name="t", description="", input_schema={}, output_schema=schema, annotations={})
     assert REVISIONS["2025-11-25"].tool(tool)["outputSchema"] == {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$defs": {"A": {}},
         "type": "object",
-        "properties": {"result": {"type": "array"}},
+        "properties": {"result": {"description": "array", "minLength": 0}},
         "required": ["result"],
     }
 
 
 @pytest.mark.parametrize("value", [None, 0, "", [], [1], {"a": 1}])
-def test_the_stateless_era_takes_any_value_as_it_is(value: Any) -> None:
+def test_stateless_era_has_any_structured_content_unwrapped(value: Any) -> None:
     result = CallToolResult(content=(text_content("x"),), structured_content=value)
     assert REVISIONS["2026-07-28"].call_result(result, {}) == {
         "content": [{"type": "text", "text": "x"}],
@@ -98,7 +98,7 @@ def test_the_stateless_era_takes_any_value_as_it_is(value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["2024-11-05", "2025-03-26"])
-def test_revisions_without_structured_content_have_the_text_alone(name: str) -> None:
+def test_revisions_without_structured_content_have_only_text(name: str) -> None:
     result = CallToolResult(content=(text_content("{}"),), structured_content={}, is_error=True)
     assert REVISIONS[name].call_result(result, None) == {
         "content": [{"type": "text", "text": "{}"}],
@@ -107,16 +107,16 @@ def test_revisions_without_structured_content_have_the_text_alone(name: str) -> 
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=REVISIONS)
-def test_no_structured_content_is_not_null(revision: Revision) -> None:
+def test_missing_structured_content_is_omitted(revision: Revision) -> None:
     result = CallToolResult(content=(text_content("x"),), structured_content=MISSING)
     assert "structuredContent" not in revision.call_result(result, {"type": "object"})
 
 
-@pytest.mark.parametrize(("name", "said"), [("2025-03-26", False), ("2025-06-18", True), ("2026-07-28", True)])
-def test_no_structured_content_is_an_empty_object_where_it_must_be_said(name: str, said: bool) -> None:
+@pytest.mark.parametrize(("name", "has_member"), [("2025-03-26", False), ("2025-06-18", True), ("2026-07-28", True)])
+def test_missing_structured_content_is_an_empty_object_if_explicit(name: str, has_member: bool) -> None:
     result = CallToolResult(content=(text_content("x"),))
     wire = REVISIONS[name].call_result(result, {"type": "array"}, explicit=True)
-    assert wire.get("structuredContent") == ({} if said else None)
+    assert wire.get("structuredContent") == ({} if has_member else None)
     full = CallToolResult(content=(text_content("x"),), structured_content={"a": 1})
     assert REVISIONS[name].call_result(full, None, explicit=True) == REVISIONS[name].call_result(full, None)
 
@@ -141,7 +141,7 @@ def test_content_is_never_empty(revision: Revision, is_error: bool, value: Any) 
         ("2026-07-28", "name version title description websiteUrl icons", False),
     ],
 )
-def test_a_server_says_what_its_revision_asks(name: str, fields: str, logging: bool) -> None:
+def test_server_info_has_the_fields_of_its_revision(name: str, fields: str, logging: bool) -> None:
     icon = {"src": "https://example.com/i.png", "mimeType": "image/png", "sizes": ["any"]}
     server = Implementation("n", "1", "T", description="D", website_url="https://example.com", icons=(icon,))
     wire = REVISIONS[name].implementation(server)
@@ -152,6 +152,6 @@ def test_a_server_says_what_its_revision_asks(name: str, fields: str, logging: b
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=REVISIONS)
-def test_the_last_page_has_no_cursor(revision: Revision) -> None:
+def test_last_page_has_no_cursor(revision: Revision) -> None:
     assert revision.tool_list([], None) == {"tools": []}
     assert revision.tool_list([], "c") == {"tools": [], "nextCursor": "c"}

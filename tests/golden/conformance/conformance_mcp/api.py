@@ -1,3 +1,3 @@
-"""What all tools share: where the API is, and whom it lets in."""
+"""The URL of the API and its security schemes, which all tools share."""
 
 BASE_URL: str | None = None

@@ -1,4 +1,4 @@
-"""A server of this package's tools in front of a mock of the API, which answers everything and remembers it."""
+"""Fixtures: the server of this package, and a mock of the API that answers every request and records it."""
 
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -13,7 +13,7 @@ from town_library_mcp.server import create_server
 
 @dataclass
 class MockApi:
-    """An HTTP server on this machine. `requests` are those it got: method, target, body."""
+    """An HTTP server on this machine. `requests` are those it received: method, target, body."""
 
     base_url: str = ""
     requests: list[tuple[str, str, bytes]] = field(default_factory=list)
@@ -21,13 +21,13 @@ class MockApi:
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """Where asynchronous tests run."""
+    """The event loop for asynchronous tests."""
     return "asyncio"
 
 
 @pytest.fixture
 def mock_api() -> Iterator[MockApi]:
-    """The mock, for one test."""
+    """Run a mock of the API for one test."""
     mock = MockApi()
 
     class Handler(BaseHTTPRequestHandler):
@@ -39,7 +39,7 @@ def mock_api() -> Iterator[MockApi]:
                 self.close_connection = True
                 return
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            mock.requests.append((self.command, self.requestline.split()[1], body))  # .path has no // before it
+            mock.requests.append((self.command, self.requestline.split()[1], body))  # .path has lost a leading //
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", "2")
@@ -50,17 +50,17 @@ def mock_api() -> Iterator[MockApi]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        listening.daemon_threads = True
-        threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
-        mock.base_url = f"http://127.0.0.1:{listening.server_address[1]}"
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as api:
+        api.daemon_threads = True
+        threading.Thread(target=api.serve_forever, args=(0.01,), daemon=True).start()
+        mock.base_url = f"http://127.0.0.1:{api.server_address[1]}"
         yield mock
-        listening.shutdown()
+        api.shutdown()
 
 
 @pytest.fixture
 async def server(mock_api: MockApi) -> AsyncIterator[Server]:
-    """The server; nothing it does leaves this machine."""
+    """The server, which sends its requests to the mock."""
     server = create_server(options=RequestOptions(base_url=mock_api.base_url))
     yield server
     await server.aclose()

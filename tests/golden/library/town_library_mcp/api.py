@@ -1,9 +1,9 @@
-"""What all tools share: where the API is, and whom it lets in."""
+"""The URL of the API and its security schemes, which all tools share."""
 
 from .runtime import SecurityScheme
 
 BASE_URL = "https://library.example/main"
 
-READER_CARD = SecurityScheme(name="readerCard", type="http", variable="READER_CARD", scheme="bearer")
+READER_CARD = SecurityScheme(name="readerCard", type="http", variable="API_TOWNLIBRARY_READERCARD", scheme="bearer")
 
 SECURITY_SCHEMES = (READER_CARD,)

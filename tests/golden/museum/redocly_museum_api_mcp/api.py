@@ -1,4 +1,4 @@
-"""What all tools share: where the API is, and whom it lets in."""
+"""The URL of the API and its security schemes, which all tools share."""
 
 from .runtime import SecurityScheme
 
@@ -7,7 +7,7 @@ BASE_URL = "https://redocly.com/_mock/docs/openapi/museum-api"
 MUSEUM_PLACEHOLDER_AUTH = SecurityScheme(
     name="MuseumPlaceholderAuth",
     type="http",
-    variable="MUSEUM_PLACEHOLDER_AUTH",
+    variable="API_REDOCLYMUSEUM_MUSEUMPLACEHOLDERAUTH",
     scheme="basic",
 )
 

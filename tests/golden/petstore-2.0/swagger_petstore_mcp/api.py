@@ -1,14 +1,14 @@
-"""What all tools share: where the API is, and whom it lets in."""
+"""The URL of the API and its security schemes, which all tools share."""
 
 from .runtime import SecurityScheme
 
 BASE_URL = "http://petstore.swagger.io/v2"
 
-PETSTORE_AUTH = SecurityScheme(name="petstore_auth", type="oauth2", variable="PETSTORE_AUTH")
+PETSTORE_AUTH = SecurityScheme(name="petstore_auth", type="oauth2", variable="API_PETSTORE_PETSTORE_AUTH")
 API_KEY = SecurityScheme(
     name="api_key",
     type="apiKey",
-    variable="PETSTORE_API_KEY",
+    variable="API_PETSTORE_API_KEY",
     location="header",
     parameter="api_key",
 )

@@ -1,4 +1,4 @@
-"""Each tool of a module once: its call makes the request that the API's document describes."""
+"""Call each tool of a module once, and compare its request with the API's document."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ CALLS: list[tuple[str, dict[str, Any], str, str]] = [
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(("name", "arguments", "method", "target"), CALLS, ids=[call[0] for call in CALLS])
-async def test_a_call_is_a_request(
+async def test_call_sends_request(
     server: Server, mock_api: MockApi, name: str, arguments: dict[str, Any], method: str, target: str
 ) -> None:
     result = await server.call(name, arguments)

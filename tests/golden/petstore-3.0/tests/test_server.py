@@ -1,4 +1,4 @@
-"""The package as a client meets it: started as a program, spoken to over stdio."""
+"""Start the package as a program and call it over stdio, as a client does."""
 
 import json
 import subprocess
@@ -21,11 +21,11 @@ NAME = "swagger-petstore-open-api-3-0"
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 
-def test_a_client_is_greeted_and_told_of_tools() -> None:
+def test_handshake_and_list_of_tools() -> None:
     lines = "".join(json.dumps(message) + "\n" for message in (INITIALIZE, INITIALIZED, LIST))
     command = [sys.executable, "-m", "swagger_petstore_open_api_3_mcp"]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True, timeout=60)
-    answers = {answer["id"]: answer["result"] for answer in map(json.loads, done.stdout.splitlines())}
+    process = subprocess.run(command, input=lines, capture_output=True, text=True, check=True, timeout=60)
+    answers = {answer["id"]: answer["result"] for answer in map(json.loads, process.stdout.splitlines())}
     assert answers[1]["serverInfo"]["name"] == NAME
     assert len(answers[2]["tools"]) == 19
     assert swagger_petstore_open_api_3_mcp.__version__

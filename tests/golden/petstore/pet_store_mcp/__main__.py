@@ -1,4 +1,4 @@
-"""Serves the tools over stdio, or over HTTP where that is asked for; `--help` shows how."""
+"""The command line: serve the tools over stdio or HTTP; `--help` lists the options."""
 
 import argparse
 import asyncio
@@ -7,122 +7,155 @@ import sys
 from pathlib import Path
 
 from pet_store_mcp import __version__, runtime, server
+from pet_store_mcp.tools import FUNCTIONS
 
 
 def main() -> None:
     """Run the command line."""
-    given = arguments().parse_args()
-    over_http = given.transport == "http" or (given.transport is None and (given.host or given.port is not None))
-    if over_http and given.allow_files:
-        sys.exit("--allow-files is for clients on this machine: use --transport stdio")
+    options = argument_parser().parse_args()
+    over_http = options.transport == "http" or (
+        options.transport is None and (options.host or options.port is not None)
+    )
+    if over_http and options.allow_files:
+        sys.exit("--allow-files works only with --transport stdio")
     try:
         if over_http:
-            serve_http(given)
+            serve_http(options)
         else:
-            asyncio.run(runtime.serve_stdio(create_server(given)))
+            asyncio.run(runtime.serve_stdio(create_server(options)))
     except runtime.RuntimeFailure as failure:
         sys.exit(str(failure))
 
 
-def serve_http(given: argparse.Namespace) -> None:
-    """Listen until a signal comes."""
+def serve_http(options: argparse.Namespace) -> None:
+    """Serve HTTP until SIGINT or SIGTERM."""
     runtime.serve_http(
-        create_server(given),
-        host=given.host or "127.0.0.1",
-        port=8000 if given.port is None else given.port,
-        path="/" + given.path.strip("/"),
+        create_server(options),
+        host=options.host or "127.0.0.1",
+        port=8000 if options.port is None else options.port,
+        path="/" + options.path.strip("/"),
         auth_token=os.environ.get("OPENAPI_MCP_AUTH_TOKEN") or None,
-        allow_unauthenticated=given.allow_unauthenticated,
-        allowed_hosts=given.allow_host,
-        allowed_origins=given.allow_origin,
+        allow_unauthenticated=options.allow_unauthenticated,
+        allowed_hosts=options.allow_host,
+        allowed_origins=options.allow_origin,
     )
 
 
-def create_server(given: argparse.Namespace) -> runtime.Server:
-    """The server that the command line describes."""
-    return server.create_server(
-        options=runtime.RequestOptions(
-            base_url=given.base_url,
-            headers=tuple(given.header),
-            credentials=server.credentials() | dict(given.auth),
-            client_certificate=given.client_cert is not None,
-            file_roots=tuple(given.allow_files),
-        ),
+def create_server(options: argparse.Namespace) -> runtime.Server:
+    """Return the server that the options describe."""
+    configured = dict(options.auth)
+    request_options = runtime.RequestOptions(
+        base_url=options.base_url,
+        headers=tuple(options.header),
+        credentials=server.credentials(configured),
+        credential_sources=runtime.credential_sources(configured),
+        client_certificate=options.client_cert is not None,
+        file_roots=tuple(options.allow_files),
+        lenient=options.lenient,
+    )
+    created = server.create_server(
+        options=request_options,
         upstream=runtime.Upstream(
-            connect_timeout=given.connect_timeout,
-            read_timeout=given.timeout,
-            total_timeout=given.total_timeout,
-            retries=runtime.Retries(attempts=given.retries + 1),
-            ca=given.ca,
-            client_cert=given.client_cert,
-            client_key=given.client_key,
+            connect_timeout=options.connect_timeout,
+            read_timeout=options.timeout,
+            total_timeout=options.total_timeout,
+            retries=runtime.Retries(attempts=options.retries + 1),
+            ca=options.ca,
+            client_cert=options.client_cert,
+            client_key=options.client_key,
         ),
-        max_result_bytes=given.max_result_bytes,
+        max_result_bytes=options.max_result_tokens * 4,
     )
+    for line in runtime.credential_lines((function.tool for function in FUNCTIONS), request_options):
+        print(f"credential {line}", file=sys.stderr)
+    return created
 
 
-def arguments() -> argparse.ArgumentParser:
-    """The options of the command line."""
+def argument_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="pet-store-mcp",
         description="MCP tools for Pet Store.",
     )
     parser.add_argument("--version", action="version", version=__version__)
-    serving = parser.add_argument_group("serving")
-    serving.add_argument("--transport", choices=["stdio", "http"], help="stdio, unless --host or --port is given")
-    serving.add_argument("--host", help="address to listen on (http); default 127.0.0.1")
-    serving.add_argument("--port", type=int, help="port to listen on (http), 0 for a free one; default 8000")
-    serving.add_argument("--path", default="/mcp", help="path of the MCP endpoint (http)")
-    serving.add_argument("--allow-host", metavar="NAME", action="append", default=[], help="a name of this server")
-    serving.add_argument("--allow-origin", metavar="ORIGIN", action="append", default=[], help="pages that may use it")
+    serving = parser.add_argument_group("server")
+    serving.add_argument("--transport", choices=["stdio", "http"], help="default: stdio, or http with --host or --port")
+    serving.add_argument("--host", help="address to listen on (http); default: 127.0.0.1")
+    serving.add_argument("--port", type=int, help="port to listen on (http), 0 for a free one; default: 8000")
+    serving.add_argument("--path", default="/mcp", help="path of the MCP endpoint (http); default: /mcp")
+    serving.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="accept requests with this Host, besides those of this machine (http)",
+    )
+    serving.add_argument(
+        "--allow-origin",
+        metavar="ORIGIN",
+        action="append",
+        default=[],
+        help="accept requests of pages from this Origin, besides those of this machine (http)",
+    )
     serving.add_argument(
         "--allow-unauthenticated",
         action="store_true",
-        help="listen to other machines also where OPENAPI_MCP_AUTH_TOKEN, the token that clients show, is not set",
+        help="listen on addresses other than loopback without a token in OPENAPI_MCP_AUTH_TOKEN (http)",
     )
     requests = parser.add_argument_group("requests to the API")
-    requests.add_argument("--base-url", metavar="URL", help="where the API is")
-    requests.add_argument("--header", type=header, action="append", default=[], help="'Name: value' for every request")
+    requests.add_argument(
+        "--base-url",
+        metavar="URL",
+        help="URL of the API",
+    )
+    requests.add_argument(
+        "--header", type=header, action="append", default=[], help="'Name: value' of a header for every request"
+    )
     requests.add_argument(
         "--auth",
         metavar="SCHEME=VALUE",
         type=credential,
         action="append",
         default=[],
-        help="a security scheme's credential; environment variables are safer",
+        help="credential for a security scheme; SCHEME=env:NAME reads it from the environment variable NAME",
     )
-    requests.add_argument("--timeout", type=float, default=60.0, help="seconds without a byte of an answer")
-    requests.add_argument("--connect-timeout", type=float, default=10.0, help="seconds to connect")
-    requests.add_argument("--total-timeout", type=float, help="seconds for a whole call; default: no limit")
-    requests.add_argument("--retries", type=int, default=2, help="how often a call that the API put off is made again")
-    requests.add_argument("--max-result-bytes", type=int, default=256 * 1024, help="where longer answers are cut")
-    requests.add_argument("--ca", type=Path, metavar="FILE", help="certificates to trust instead of the usual ones")
-    requests.add_argument("--client-cert", type=Path, metavar="FILE", help="certificate to show to the API")
-    requests.add_argument("--client-key", type=Path, metavar="FILE", help="its key, where that is in another file")
+    requests.add_argument(
+        "--lenient", action="store_true", help="send arguments that do not fit the document too, and say so"
+    )
+    requests.add_argument("--timeout", type=float, default=60.0, help="seconds to wait for the next byte; default: 60")
+    requests.add_argument("--connect-timeout", type=float, default=10.0, help="seconds to connect; default: 10")
+    requests.add_argument("--total-timeout", type=float, help="seconds for a call with its retries; default: no limit")
+    requests.add_argument("--retries", type=int, default=2, help="how often a failed request is repeated; default: 2")
+    requests.add_argument(
+        "--max-result-tokens", type=int, default=20_000, help="cut longer results, four bytes a token; default: 20000"
+    )
+    requests.add_argument("--ca", type=Path, metavar="FILE", help="certificates to trust (PEM) instead of the usual")
+    requests.add_argument("--client-cert", type=Path, metavar="FILE", help="client certificate (PEM)")
+    requests.add_argument("--client-key", type=Path, metavar="FILE", help="key of the client certificate, if separate")
     requests.add_argument(
         "--allow-files",
         metavar="FOLDER",
         type=Path,
         action="append",
         default=[],
-        help="let arguments name files in here",
+        help="let arguments name files in this folder as file: URLs (stdio)",
     )
     return parser
 
 
 def header(text: str) -> tuple[str, str]:
-    """`Name: value` as a pair."""
+    """Return the name and value of `Name: value`."""
     name, colon, value = text.partition(":")
     if not colon or not name.strip() or any(character in text for character in "\r\n\0"):
-        raise argparse.ArgumentTypeError("a header is written 'Name: value'")
+        raise argparse.ArgumentTypeError("must be 'Name: value'")
     return name.strip(), value.strip()
 
 
 def credential(text: str) -> tuple[str, str]:
-    """`scheme=value` as a pair."""
+    """Return the name and value of `SCHEME=VALUE`."""
     name, equals, value = text.partition("=")
     if not equals or not name or not value:
-        raise argparse.ArgumentTypeError("a credential is written SCHEME=VALUE")
+        raise argparse.ArgumentTypeError("must be SCHEME=VALUE")
     return name, value
 
 

@@ -1,4 +1,4 @@
-"""Everything that is not this API's: the one place that says where the runtime comes from."""
+"""The names of the runtime that this package uses; no other module imports the runtime."""
 
 from ._runtime.toolkit import (
     JSON,
@@ -30,11 +30,14 @@ from ._runtime.toolkit import (
     XmlNode,
     body,
     cookie,
+    credential_lines,
+    credential_sources,
     header,
     media_type,
     path,
     query,
     querystring,
+    read_credentials,
     read_schemas,
     serve_http,
     serve_stdio,
@@ -72,11 +75,14 @@ __all__ = [
     "XmlNode",
     "body",
     "cookie",
+    "credential_lines",
+    "credential_sources",
     "header",
     "media_type",
     "path",
     "query",
     "querystring",
+    "read_credentials",
     "read_schemas",
     "serve_http",
     "serve_stdio",

@@ -4,7 +4,15 @@ import os
 from collections.abc import Mapping
 
 from .api import SECURITY_SCHEMES
-from .runtime import Catalog, Implementation, RequestOptions, Server, ServerDescription, Upstream
+from .runtime import (
+    Catalog,
+    Implementation,
+    RequestOptions,
+    Server,
+    ServerDescription,
+    Upstream,
+    read_credentials,
+)
 from .tools import FUNCTIONS
 
 DESCRIPTION = ServerDescription(
@@ -21,19 +29,23 @@ DESCRIPTION = ServerDescription(
 )
 
 
-def credentials(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The credentials that are in the environment, by the names of their security schemes."""
-    found = {scheme.name: environment.get(scheme.variable, "") for scheme in SECURITY_SCHEMES}
-    return {name: secret for name, secret in found.items() if secret}
+def credentials(
+    configured: Mapping[str, str] | None = None, environment: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Return the credentials by the names of their security schemes: configured ones, others from the environment.
+
+    A configured `env:NAME` is read from that variable. Raises RequestError where it is not set.
+    """
+    return read_credentials(SECURITY_SCHEMES, configured or {}, environment)
 
 
 def create_server(
     *,
     options: RequestOptions | None = None,
     upstream: Upstream | None = None,
-    max_result_bytes: int = 256 * 1024,
+    max_result_bytes: int = 80_000,
 ) -> Server:
-    """A server of all tools, not yet on any transport. `options` say how requests are made, `upstream` makes them."""
+    """Return a server of all tools, not yet on a transport. `options` configure requests, `upstream` sends them."""
     return Server(
         Catalog(function.tool for function in FUNCTIONS),
         DESCRIPTION,

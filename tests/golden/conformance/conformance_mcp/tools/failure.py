@@ -1,12 +1,15 @@
-"""See `description`."""
+"""Tools: failure."""
 
+from typing import Any
+
+from ..api import BASE_URL
 from ..runtime import Api, Result, Toolbox
 
-tools = Toolbox()
+tools = Toolbox(base_url=BASE_URL)
 
 
 @tools.get("/failure")
-async def test_error_handling(api: Api) -> Result:
+async def test_error_handling(api: Api) -> Result[Any]:
     """Fail
 
     Always answered with an error.

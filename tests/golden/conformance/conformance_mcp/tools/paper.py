@@ -1,12 +1,15 @@
-"""See `description`."""
+"""Tools: paper."""
 
+from typing import Any
+
+from ..api import BASE_URL
 from ..runtime import Api, Result, Toolbox
 
-tools = Toolbox(accept="application/pdf, */*;q=0.5")
+tools = Toolbox(base_url=BASE_URL, accept="application/pdf, */*;q=0.5")
 
 
 @tools.get("/paper")
-async def test_embedded_resource(api: Api) -> Result:
+async def test_embedded_resource(api: Api) -> Result[Any]:
     """Get a document
 
     A PDF document without pages, which is neither text nor picture nor sound.

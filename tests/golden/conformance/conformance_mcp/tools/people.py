@@ -1,7 +1,8 @@
-"""See `description`."""
+"""Tools: people."""
 
 from typing import NotRequired, TypedDict
 
+from ..api import BASE_URL
 from ..runtime import Api, Result, Schema, Toolbox, body
 
 JSON_SCHEMA_2020_12_TOOL_OUTPUT: Schema = {"type": "object", "properties": {"done": {"type": "string"}}}
@@ -11,12 +12,16 @@ DEFINITIONS: dict[str, Schema] = {
 }
 
 
+class JsonSchema202012ToolOutput(TypedDict):
+    done: NotRequired[str]
+
+
 class Address(TypedDict):
     street: NotRequired[str]
     city: NotRequired[str]
 
 
-tools = Toolbox(definitions=DEFINITIONS)
+tools = Toolbox(base_url=BASE_URL, definitions=DEFINITIONS)
 
 
 @tools.post(
@@ -43,7 +48,7 @@ async def json_schema_2020_12_tool(
     name: str | None = None,
     address: Address | None = None,
     invoice_address: Address | None = None,
-) -> Result:
+) -> Result[JsonSchema202012ToolOutput]:
     """Add a person
 
     Somebody with a name and an address, described in JSON Schema 2020-12.

@@ -1,12 +1,15 @@
-"""See `description`."""
+"""Tools: picture."""
 
+from typing import Any
+
+from ..api import BASE_URL
 from ..runtime import Api, Result, Toolbox
 
-tools = Toolbox(accept="image/png, */*;q=0.5")
+tools = Toolbox(base_url=BASE_URL, accept="image/png, */*;q=0.5")
 
 
 @tools.get("/picture")
-async def test_image_content(api: Api) -> Result:
+async def test_image_content(api: Api) -> Result[Any]:
     """Get a picture
 
     A picture of one red pixel.

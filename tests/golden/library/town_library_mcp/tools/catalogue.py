@@ -25,6 +25,7 @@ from ..runtime import (
 SCHEMAS = read_schemas(__file__)
 
 DEFINITIONS: dict[str, Schema] = {
+    "Language": {"type": "string", "enum": ["de", "en", "fr", "it"]},
     "Book": {
         "type": "object",
         "required": ["isbn", "title"],
@@ -36,16 +37,9 @@ DEFINITIONS: dict[str, Schema] = {
             "follows": {"$ref": "#/$defs/Book", "description": "The volume before it."},
         },
     },
-    "Language": {"type": "string", "enum": ["de", "en", "fr", "it"]},
 }
 
 Language: TypeAlias = Literal["de", "en", "fr", "it"]
-
-
-class BooksListFilter(TypedDict):
-    author: NotRequired[str]
-    year: NotRequired[int]
-    language: NotRequired[Language]
 
 
 class Book(TypedDict):
@@ -54,6 +48,20 @@ class Book(TypedDict):
     authors: NotRequired[list[str]]
     language: NotRequired[Language]
     follows: "NotRequired[Book]"
+
+
+class BookOutput(TypedDict):
+    isbn: NotRequired[str]
+    title: NotRequired[str]
+    authors: NotRequired[list[str]]
+    language: NotRequired[str]
+    follows: "NotRequired[BookOutput]"
+
+
+class BooksListFilter(TypedDict):
+    author: NotRequired[str]
+    year: NotRequired[int]
+    language: NotRequired[Language]
 
 
 ReportsSelection = TypedDict("ReportsSelection", {"from": NotRequired[str], "to": NotRequired[str]})
@@ -73,7 +81,7 @@ tools = Toolbox(base_url=BASE_URL, tags=["catalogue"], definitions=DEFINITIONS)
                 "properties": {
                     "author": {"type": "string"},
                     "year": {"type": "integer"},
-                    "language": {"type": "string", "enum": ["de", "en", "fr", "it"]},
+                    "language": {"$ref": "#/$defs/Language"},
                 },
                 "description": "Exact matches only.",
             },
@@ -90,7 +98,7 @@ async def books_list(
     page: int = 1,
     filter: BooksListFilter | None = None,
     sort: Literal["title", "-title", "year", "-year"] = "title",
-) -> Result:
+) -> Result[list[BookOutput]]:
     """List books"""
     return await api.call(books_list, page=page, filter=filter, sort=sort)
 
@@ -114,7 +122,7 @@ async def books_search(
     within: list[str] | None = None,
     class_: str | None = None,
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Any]:
     """Search the full text of all books
 
     Words are matched as they are written. To search for a phrase put it between double quotes.
@@ -135,7 +143,13 @@ async def books_search(
     output_schema=SCHEMAS["books_get"],
     operation_id="books.get",
 )
-async def books_get(api: Api, *, isbn: str, accept_language: str | None = None, theme: str | None = None) -> Result:
+async def books_get(
+    api: Api,
+    *,
+    isbn: str,
+    accept_language: str | None = None,
+    theme: str | None = None,
+) -> Result[BookOutput]:
     """Get a book"""
     return await api.call(books_get, isbn=isbn, accept_language=accept_language, theme=theme)
 
@@ -143,8 +157,20 @@ async def books_get(api: Api, *, isbn: str, accept_language: str | None = None, 
 @tools.put(
     "/books/{isbn}",
     inputs=[
-        path("isbn", {"type": "string", "pattern": "^[0-9]{13}$"}),
-        body("isbn_body", {"type": "string"}, wire_name="isbn", required=True),
+        path(
+            "isbn",
+            {
+                "type": "string",
+                "pattern": "^[0-9]{13}$",
+                "description": "`isbn` in the path (in the body: `isbn_body`).",
+            },
+        ),
+        body(
+            "isbn_body",
+            {"type": "string", "description": "`isbn` in the body (in the path: `isbn`)."},
+            wire_name="isbn",
+            required=True,
+        ),
         body("title", {"type": "string"}, required=True),
         body("authors", {"type": "array", "items": {"type": "string"}}),
         body("language", {"$ref": "#/$defs/Language"}),
@@ -199,7 +225,7 @@ async def books_put(
     follows: Book | None = None,
     content_type: Literal["application/json", "application/xml"] = "application/json",
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Any]:
     """Add a book, or replace it"""
     return await api.call(
         books_put,
@@ -224,7 +250,7 @@ async def books_put(
     security=[[READER_CARD]],
     operation_id="books.link",
 )
-async def books_link(api: Api, *, isbn: str, link: str) -> Result:
+async def books_link(api: Api, *, isbn: str, link: str) -> Result[Any]:
     """Link a book to another"""
     return await api.call(books_link, isbn=isbn, link=link)
 
@@ -251,7 +277,7 @@ async def books_link(api: Api, *, isbn: str, link: str) -> Result:
     security=[[READER_CARD]],
     accept="text/csv, */*;q=0.5",
 )
-async def reports(api: Api, *, selection: ReportsSelection) -> Result:
+async def reports(api: Api, *, selection: ReportsSelection) -> Result[Any]:
     """Ask for a report
 
     The whole query string is one value, which the reporting engine reads by itself: see its manual for the fields

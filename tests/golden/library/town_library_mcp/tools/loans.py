@@ -7,6 +7,24 @@ from ..runtime import Api, Encoding, MediaType, RequestBody, Result, Schema, Too
 
 LOAN: Schema = {"type": "object", "properties": {"number": {"type": "integer"}, "due": {"type": ["string", "null"]}}}
 
+DEFINITIONS: dict[str, Schema] = {
+    "ByMail": {
+        "type": "object",
+        "required": ["address"],
+        "properties": {"address": {"type": "string", "format": "email"}},
+    },
+    "ByPhone": {
+        "type": "object",
+        "required": ["number"],
+        "properties": {"number": {"type": "string"}, "in-the-evening": {"type": "boolean"}},
+    },
+}
+
+
+class Loan(TypedDict):
+    number: NotRequired[int]
+    due: NotRequired[str | None]
+
 
 class ByMail(TypedDict):
     address: str
@@ -15,7 +33,7 @@ class ByMail(TypedDict):
 ByPhone = TypedDict("ByPhone", {"number": str, "in-the-evening": NotRequired[bool]})
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["loans"], security=[[READER_CARD]])
+tools = Toolbox(base_url=BASE_URL, tags=["loans"], security=[[READER_CARD]], definitions=DEFINITIONS)
 
 
 @tools.post(
@@ -24,23 +42,7 @@ tools = Toolbox(base_url=BASE_URL, tags=["loans"], security=[[READER_CARD]])
         body("reader", {"type": "string"}, required=True),
         body("books", {"type": "array", "items": {"type": "string"}, "minItems": 1}, required=True),
         body("due", {"type": ["string", "null"], "format": "date", "description": "Null is until further notice."}),
-        body(
-            "notify",
-            {
-                "oneOf": [
-                    {
-                        "type": "object",
-                        "required": ["address"],
-                        "properties": {"address": {"type": "string", "format": "email"}},
-                    },
-                    {
-                        "type": "object",
-                        "required": ["number"],
-                        "properties": {"number": {"type": "string"}, "in-the-evening": {"type": "boolean"}},
-                    },
-                ],
-            },
-        ),
+        body("notify", {"anyOf": [{"$ref": "#/$defs/ByMail"}, {"$ref": "#/$defs/ByPhone"}]}),
     ],
     open_body=True,
     output_schema=LOAN,
@@ -53,7 +55,7 @@ async def lend(
     due: str | None = None,
     notify: ByMail | ByPhone | None = None,
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Loan]:
     """Lend books"""
     return await api.call(lend, reader=reader, books=books, due=due, notify=notify, others=others)
 
@@ -84,6 +86,6 @@ async def keep_slip(
     scan: Any,
     pages: list[int] | None = None,
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Any]:
     """Keep a scanned slip"""
     return await api.call(keep_slip, loan=loan, scan=scan, pages=pages, others=others)

@@ -1,40 +1,52 @@
 """Special events hosted by the museum."""
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from ..api import BASE_URL, MUSEUM_PLACEHOLDER_AUTH
-from ..runtime import Api, Result, Toolbox, body, path, query, read_schemas
+from ..runtime import Api, Result, Schema, Toolbox, body, path, query, read_schemas
 
 SCHEMAS = read_schemas(__file__)
+
+DEFINITIONS: dict[str, Schema] = {
+    "Date": {"type": "string", "format": "date"},
+    "EventDates": {
+        "type": "array",
+        "items": {"$ref": "#/$defs/Date"},
+        "description": "List of planned dates for the special event.",
+    },
+    "EventDescription": {"type": "string", "description": "Description of the special event."},
+    "EventId": {"description": "Identifier for a special event.", "type": "string", "format": "uuid"},
+    "EventLocation": {"type": "string", "description": "Location where the special event is held."},
+    "EventName": {"type": "string", "description": "Name of the special event."},
+    "EventPrice": {"description": "Price of a ticket for the special event.", "type": "number", "format": "float"},
+}
+
+
+class SpecialEvent(TypedDict):
+    eventId: NotRequired[str]
+    name: NotRequired[str]
+    location: NotRequired[str]
+    eventDescription: NotRequired[str]
+    dates: NotRequired[list[str]]
+    price: NotRequired[float]
+
 
 EVENT_ID = path("eventId", {"type": "string", "format": "uuid", "description": "Identifier for a special event."})
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["Events"], security=[[MUSEUM_PLACEHOLDER_AUTH]])
+tools = Toolbox(base_url=BASE_URL, tags=["Events"], security=[[MUSEUM_PLACEHOLDER_AUTH]], definitions=DEFINITIONS)
 
 
 @tools.post(
     "/special-events",
     name="createSpecialEvent",
     inputs=[
-        body("eventId", {"description": "Identifier for a special event.", "type": "string", "format": "uuid"}),
-        body("name", {"type": "string", "description": "Name of the special event."}, required=True),
-        body("location", {"type": "string", "description": "Location where the special event is held."}, required=True),
-        body("eventDescription", {"type": "string", "description": "Description of the special event."}, required=True),
-        body(
-            "dates",
-            {
-                "type": "array",
-                "items": {"type": "string", "format": "date"},
-                "description": "List of planned dates for the special event.",
-            },
-            required=True,
-        ),
-        body(
-            "price",
-            {"description": "Price of a ticket for the special event.", "type": "number", "format": "float"},
-            required=True,
-        ),
+        body("eventId", {"$ref": "#/$defs/EventId"}),
+        body("name", {"$ref": "#/$defs/EventName"}, required=True),
+        body("location", {"$ref": "#/$defs/EventLocation"}, required=True),
+        body("eventDescription", {"$ref": "#/$defs/EventDescription"}, required=True),
+        body("dates", {"$ref": "#/$defs/EventDates"}, required=True),
+        body("price", {"$ref": "#/$defs/EventPrice"}, required=True),
     ],
     open_body=True,
     output_schema=SCHEMAS["createSpecialEvent"],
@@ -49,7 +61,7 @@ async def create_special_event(
     dates: list[str],
     price: float,
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[SpecialEvent]:
     """Create special events
 
     Creates a new special event for the museum.
@@ -100,7 +112,7 @@ async def list_special_events(
     end_date: str | None = None,
     page: int = 1,
     limit: int = 10,
-) -> Result:
+) -> Result[list[SpecialEvent]]:
     """List special events
 
     Return a list of upcoming special events at the museum.
@@ -114,7 +126,7 @@ async def list_special_events(
     inputs=[EVENT_ID],
     output_schema=SCHEMAS["createSpecialEvent"],
 )
-async def get_special_event(api: Api, *, event_id: str) -> Result:
+async def get_special_event(api: Api, *, event_id: str) -> Result[SpecialEvent]:
     """Get special event
 
     Get details about a special event.
@@ -127,18 +139,11 @@ async def get_special_event(api: Api, *, event_id: str) -> Result:
     name="updateSpecialEvent",
     inputs=[
         EVENT_ID,
-        body("name", {"type": "string", "description": "Name of the special event."}),
-        body("location", {"type": "string", "description": "Location where the special event is held."}),
-        body("eventDescription", {"type": "string", "description": "Description of the special event."}),
-        body(
-            "dates",
-            {
-                "type": "array",
-                "items": {"type": "string", "format": "date"},
-                "description": "List of planned dates for the special event.",
-            },
-        ),
-        body("price", {"description": "Price of a ticket for the special event.", "type": "number", "format": "float"}),
+        body("name", {"$ref": "#/$defs/EventName"}),
+        body("location", {"$ref": "#/$defs/EventLocation"}),
+        body("eventDescription", {"$ref": "#/$defs/EventDescription"}),
+        body("dates", {"$ref": "#/$defs/EventDates"}),
+        body("price", {"$ref": "#/$defs/EventPrice"}),
     ],
     open_body=True,
     output_schema=SCHEMAS["createSpecialEvent"],
@@ -153,7 +158,7 @@ async def update_special_event(
     dates: list[str] | None = None,
     price: float | None = None,
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[SpecialEvent]:
     """Update special event
 
     Update the details of a special event.
@@ -171,7 +176,7 @@ async def update_special_event(
 
 
 @tools.delete("/special-events/{eventId}", name="deleteSpecialEvent", inputs=[EVENT_ID])
-async def delete_special_event(api: Api, *, event_id: str) -> Result:
+async def delete_special_event(api: Api, *, event_id: str) -> Result[Any]:
     """Delete special event
 
     Delete a special event from the collection. Allows museum to cancel planned events.

@@ -1,9 +1,17 @@
 """Operational information about the museum."""
 
+from typing import NotRequired, TypedDict
+
 from ..api import BASE_URL, MUSEUM_PLACEHOLDER_AUTH
 from ..runtime import Api, Result, Toolbox, query, read_schemas
 
 SCHEMAS = read_schemas(__file__)
+
+
+class MuseumDailyHours(TypedDict):
+    date: NotRequired[str]
+    timeOpen: NotRequired[str]
+    timeClose: NotRequired[str]
 
 
 tools = Toolbox(base_url=BASE_URL, tags=["Operations"], security=[[MUSEUM_PLACEHOLDER_AUTH]])
@@ -26,7 +34,13 @@ tools = Toolbox(base_url=BASE_URL, tags=["Operations"], security=[[MUSEUM_PLACEH
     ],
     output_schema=SCHEMAS["getMuseumHours"],
 )
-async def get_museum_hours(api: Api, *, start_date: str | None = None, page: int = 1, limit: int = 10) -> Result:
+async def get_museum_hours(
+    api: Api,
+    *,
+    start_date: str | None = None,
+    page: int = 1,
+    limit: int = 10,
+) -> Result[list[MuseumDailyHours]]:
     """Get museum hours
 
     Get upcoming museum operating hours.

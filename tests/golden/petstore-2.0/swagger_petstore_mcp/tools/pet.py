@@ -28,27 +28,39 @@ API_RESPONSE: Schema = {
     "properties": {"code": {"type": "integer"}, "type": {"type": "string"}, "message": {"type": "string"}},
 }
 
+DEFINITIONS: dict[str, Schema] = {
+    "Category": {
+        "type": "object",
+        "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}},
+    },
+    "Tag": {"type": "object", "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}}},
+}
+
 
 class Category(TypedDict):
     id: NotRequired[int]
     name: NotRequired[str]
 
 
-CATEGORY = body(
-    "category",
-    {"type": "object", "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}}},
-)
+class Tag(TypedDict):
+    id: NotRequired[int]
+    name: NotRequired[str]
 
-TAGS = body(
-    "tags",
-    {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}},
-        },
-    },
-)
+
+class Pet(TypedDict):
+    id: NotRequired[int]
+    category: NotRequired[Category]
+    name: NotRequired[str]
+    photoUrls: NotRequired[list[str]]
+    tags: NotRequired[list[Tag]]
+    status: NotRequired[str]
+
+
+class ApiResponse(TypedDict):
+    code: NotRequired[int]
+    type: NotRequired[str]
+    message: NotRequired[str]
+
 
 STATUS = body(
     "status",
@@ -66,7 +78,7 @@ CONTENT_TYPE = media_type(
 )
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["pet"], security=[[PETSTORE_AUTH]])
+tools = Toolbox(base_url=BASE_URL, tags=["pet"], security=[[PETSTORE_AUTH]], definitions=DEFINITIONS)
 
 
 @tools.post(
@@ -74,10 +86,10 @@ tools = Toolbox(base_url=BASE_URL, tags=["pet"], security=[[PETSTORE_AUTH]])
     name="addPet",
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
-        CATEGORY,
+        body("category", {"$ref": "#/$defs/Category"}),
         body("name", {"type": "string"}, required=True),
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
-        TAGS,
+        body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
         STATUS,
         CONTENT_TYPE,
     ],
@@ -117,11 +129,11 @@ async def add_pet(
     category: Category | None = None,
     name: str,
     photo_urls: list[str],
-    tags: list[Category] | None = None,
+    tags: list[Tag] | None = None,
     status: Literal["available", "pending", "sold"] | None = None,
     content_type: Literal["application/json", "application/xml"] = "application/json",
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Any]:
     """Add a new pet to the store"""
     return await api.call(
         add_pet,
@@ -141,10 +153,10 @@ async def add_pet(
     name="updatePet",
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
-        CATEGORY,
+        body("category", {"$ref": "#/$defs/Category"}),
         body("name", {"type": "string"}, required=True),
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
-        TAGS,
+        body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
         STATUS,
         CONTENT_TYPE,
     ],
@@ -184,11 +196,11 @@ async def update_pet(
     category: Category | None = None,
     name: str,
     photo_urls: list[str],
-    tags: list[Category] | None = None,
+    tags: list[Tag] | None = None,
     status: Literal["available", "pending", "sold"] | None = None,
     content_type: Literal["application/json", "application/xml"] = "application/json",
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Any]:
     """Update an existing pet"""
     return await api.call(
         update_pet,
@@ -220,7 +232,7 @@ async def update_pet(
     output_schema=SCHEMAS["findPetsByStatus"],
     accept="application/json, application/xml;q=0.8, */*;q=0.5",
 )
-async def find_pets_by_status(api: Api, *, status: list[Literal["available", "pending", "sold"]]) -> Result:
+async def find_pets_by_status(api: Api, *, status: list[Literal["available", "pending", "sold"]]) -> Result[list[Pet]]:
     """Finds Pets by status
 
     Multiple status values can be provided with comma separated strings
@@ -242,7 +254,7 @@ async def find_pets_by_status(api: Api, *, status: list[Literal["available", "pe
     output_schema=SCHEMAS["findPetsByStatus"],
     accept="application/json, application/xml;q=0.8, */*;q=0.5",
 )
-async def find_pets_by_tags(api: Api, *, tags: list[str]) -> Result:
+async def find_pets_by_tags(api: Api, *, tags: list[str]) -> Result[list[Pet]]:
     """Finds Pets by tags
 
     Muliple tags can be provided with comma separated strings. Use tag1, tag2, tag3 for testing.
@@ -260,7 +272,7 @@ async def find_pets_by_tags(api: Api, *, tags: list[str]) -> Result:
     security=[[API_KEY]],
     accept="application/json, application/xml;q=0.8, */*;q=0.5",
 )
-async def get_pet_by_id(api: Api, *, pet_id: int) -> Result:
+async def get_pet_by_id(api: Api, *, pet_id: int) -> Result[Pet]:
     """Find pet by ID
 
     Returns a single pet
@@ -293,7 +305,7 @@ async def update_pet_with_form(
     name: str | None = None,
     status: str | None = None,
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Any]:
     """Updates a pet in the store with form data"""
     return await api.call(update_pet_with_form, pet_id=pet_id, name=name, status=status, others=others)
 
@@ -306,7 +318,7 @@ async def update_pet_with_form(
         header("api_key", {"type": "string"}),
     ],
 )
-async def delete_pet(api: Api, *, pet_id: int, api_key: str | None = None) -> Result:
+async def delete_pet(api: Api, *, pet_id: int, api_key: str | None = None) -> Result[Any]:
     """Deletes a pet"""
     return await api.call(delete_pet, pet_id=pet_id, api_key=api_key)
 
@@ -343,6 +355,6 @@ async def upload_file(
     additional_metadata: str | None = None,
     file: str | None = None,
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[ApiResponse]:
     """uploads an image"""
     return await api.call(upload_file, pet_id=pet_id, additional_metadata=additional_metadata, file=file, others=others)

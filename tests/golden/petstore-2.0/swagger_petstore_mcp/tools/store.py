@@ -1,6 +1,6 @@
 """Access to Petstore orders"""
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, TypedDict
 
 from ..api import API_KEY, BASE_URL
 from ..runtime import Api, Result, Schema, Toolbox, body, path
@@ -20,11 +20,20 @@ ORDER: Schema = {
 }
 
 
+class Order(TypedDict):
+    id: NotRequired[int]
+    petId: NotRequired[int]
+    quantity: NotRequired[int]
+    shipDate: NotRequired[str]
+    status: NotRequired[str]
+    complete: NotRequired[bool]
+
+
 tools = Toolbox(base_url=BASE_URL, tags=["store"])
 
 
 @tools.get("/store/inventory", name="getInventory", output_schema=GET_INVENTORY_OUTPUT, security=[[API_KEY]])
-async def get_inventory(api: Api) -> Result:
+async def get_inventory(api: Api) -> Result[dict[str, int]]:
     """Returns pet inventories by status
 
     Returns a map of status codes to quantities
@@ -57,7 +66,7 @@ async def place_order(
     status: Literal["placed", "approved", "delivered"] | None = None,
     complete: bool = False,
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Order]:
     """Place an order for a pet"""
     return await api.call(
         place_order,
@@ -89,7 +98,7 @@ async def place_order(
     output_schema=ORDER,
     accept="application/json, application/xml;q=0.8, */*;q=0.5",
 )
-async def get_order_by_id(api: Api, *, order_id: int) -> Result:
+async def get_order_by_id(api: Api, *, order_id: int) -> Result[Order]:
     """Find purchase order by ID
 
     For valid response try integer IDs with value >= 1 and <= 10. Other values will generated exceptions
@@ -112,7 +121,7 @@ async def get_order_by_id(api: Api, *, order_id: int) -> Result:
         ),
     ],
 )
-async def delete_order(api: Api, *, order_id: int) -> Result:
+async def delete_order(api: Api, *, order_id: int) -> Result[Any]:
     """Delete purchase order by ID
 
     For valid response try integer IDs with positive integer value. Negative or non-integer values will generate

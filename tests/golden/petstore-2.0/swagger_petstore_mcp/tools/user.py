@@ -19,6 +19,22 @@ USER: Schema = {
     },
 }
 
+DEFINITIONS: dict[str, Schema] = {
+    "User": {
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer", "format": "int64"},
+            "username": {"type": "string"},
+            "firstName": {"type": "string"},
+            "lastName": {"type": "string"},
+            "email": {"type": "string"},
+            "password": {"type": "string"},
+            "phone": {"type": "string"},
+            "userStatus": {"type": "integer", "format": "int32", "description": "User Status"},
+        },
+    },
+}
+
 
 class User(TypedDict):
     id: NotRequired[int]
@@ -35,28 +51,12 @@ USER_STATUS = body("userStatus", {"type": "integer", "format": "int32", "descrip
 
 BODY = whole_body(
     "body",
-    {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {
-                "id": {"type": "integer", "format": "int64"},
-                "username": {"type": "string"},
-                "firstName": {"type": "string"},
-                "lastName": {"type": "string"},
-                "email": {"type": "string"},
-                "password": {"type": "string"},
-                "phone": {"type": "string"},
-                "userStatus": {"type": "integer", "format": "int32", "description": "User Status"},
-            },
-        },
-        "description": "List of user object",
-    },
+    {"type": "array", "items": {"$ref": "#/$defs/User"}, "description": "List of user object"},
     required=True,
 )
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["user"])
+tools = Toolbox(base_url=BASE_URL, tags=["user"], definitions=DEFINITIONS)
 
 
 @tools.post(
@@ -86,7 +86,7 @@ async def create_user(
     phone: str | None = None,
     user_status: int | None = None,
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Any]:
     """Create user
 
     This can only be done by the logged in user.
@@ -106,13 +106,13 @@ async def create_user(
 
 
 @tools.post("/user/createWithArray", name="createUsersWithArrayInput", inputs=[BODY])
-async def create_users_with_array_input(api: Api, *, body: list[User]) -> Result:
+async def create_users_with_array_input(api: Api, *, body: list[User]) -> Result[Any]:
     """Creates list of users with given input array"""
     return await api.call(create_users_with_array_input, body=body)
 
 
 @tools.post("/user/createWithList", name="createUsersWithListInput", inputs=[BODY])
-async def create_users_with_list_input(api: Api, *, body: list[User]) -> Result:
+async def create_users_with_list_input(api: Api, *, body: list[User]) -> Result[Any]:
     """Creates list of users with given input array"""
     return await api.call(create_users_with_list_input, body=body)
 
@@ -125,14 +125,15 @@ async def create_users_with_list_input(api: Api, *, body: list[User]) -> Result:
         query("password", {"type": "string", "description": "The password for login in clear text"}, required=True),
     ],
     accept="application/json, application/xml;q=0.8, */*;q=0.5",
+    response_headers=["x-rate-limit", "x-expires-after"],
 )
-async def login_user(api: Api, *, username: str, password: str) -> Result:
+async def login_user(api: Api, *, username: str, password: str) -> Result[Any]:
     """Logs user into the system"""
     return await api.call(login_user, username=username, password=password)
 
 
 @tools.get("/user/logout", name="logoutUser")
-async def logout_user(api: Api) -> Result:
+async def logout_user(api: Api) -> Result[Any]:
     """Logs out current logged in user session"""
     return await api.call(logout_user)
 
@@ -149,7 +150,7 @@ async def logout_user(api: Api) -> Result:
     output_schema=USER,
     accept="application/json, application/xml;q=0.8, */*;q=0.5",
 )
-async def get_user_by_name(api: Api, *, username: str) -> Result:
+async def get_user_by_name(api: Api, *, username: str) -> Result[User]:
     """Get user by user name"""
     return await api.call(get_user_by_name, username=username)
 
@@ -158,9 +159,19 @@ async def get_user_by_name(api: Api, *, username: str) -> Result:
     "/user/{username}",
     name="updateUser",
     inputs=[
-        path("username", {"type": "string", "description": "name that need to be updated"}),
+        path(
+            "username",
+            {
+                "type": "string",
+                "description": "`username` in the path (in the body: `username_body`). name that need to be updated",
+            },
+        ),
         body("id", {"type": "integer", "format": "int64"}),
-        body("username_body", {"type": "string"}, wire_name="username"),
+        body(
+            "username_body",
+            {"type": "string", "description": "`username` in the body (in the path: `username`)."},
+            wire_name="username",
+        ),
         body("firstName", {"type": "string"}),
         body("lastName", {"type": "string"}),
         body("email", {"type": "string"}),
@@ -183,7 +194,7 @@ async def update_user(
     phone: str | None = None,
     user_status: int | None = None,
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Any]:
     """Updated user
 
     This can only be done by the logged in user.
@@ -208,7 +219,7 @@ async def update_user(
     name="deleteUser",
     inputs=[path("username", {"type": "string", "description": "The name that needs to be deleted"})],
 )
-async def delete_user(api: Api, *, username: str) -> Result:
+async def delete_user(api: Api, *, username: str) -> Result[Any]:
     """Delete user
 
     This can only be done by the logged in user.

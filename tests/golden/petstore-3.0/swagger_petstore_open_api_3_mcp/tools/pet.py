@@ -29,29 +29,42 @@ API_RESPONSE: Schema = {
     "properties": {"code": {"type": "integer"}, "type": {"type": "string"}, "message": {"type": "string"}},
 }
 
+DEFINITIONS: dict[str, Schema] = {
+    "Category": {
+        "type": "object",
+        "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}},
+    },
+    "Tag": {"type": "object", "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}}},
+}
+
 
 class Category(TypedDict):
     id: NotRequired[int]
     name: NotRequired[str]
 
 
+class Tag(TypedDict):
+    id: NotRequired[int]
+    name: NotRequired[str]
+
+
+class Pet(TypedDict):
+    id: NotRequired[int]
+    name: NotRequired[str]
+    category: NotRequired[Category]
+    photoUrls: NotRequired[list[str]]
+    tags: NotRequired[list[Tag]]
+    status: NotRequired[str]
+
+
 UpdatePetContentType: TypeAlias = Literal["application/json", "application/x-www-form-urlencoded", "application/xml"]
 
-CATEGORY = body(
-    "category",
-    {"type": "object", "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}}},
-)
 
-TAGS = body(
-    "tags",
-    {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}},
-        },
-    },
-)
+class ApiResponse(TypedDict):
+    code: NotRequired[int]
+    type: NotRequired[str]
+    message: NotRequired[str]
+
 
 STATUS = body(
     "status",
@@ -74,6 +87,7 @@ tools = Toolbox(
     tags=["pet"],
     security=[[PETSTORE_AUTH]],
     accept="application/json, application/xml;q=0.8, */*;q=0.5",
+    definitions=DEFINITIONS,
 )
 
 
@@ -83,9 +97,9 @@ tools = Toolbox(
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
         body("name", {"type": "string"}, required=True),
-        CATEGORY,
+        body("category", {"$ref": "#/$defs/Category"}),
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
-        TAGS,
+        body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
         STATUS,
         CONTENT_TYPE,
     ],
@@ -137,11 +151,11 @@ async def update_pet(
     name: str,
     category: Category | None = None,
     photo_urls: list[str],
-    tags: list[Category] | None = None,
+    tags: list[Tag] | None = None,
     status: Literal["available", "pending", "sold"] | None = None,
     content_type: UpdatePetContentType = "application/json",
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Pet]:
     """Update an existing pet.
 
     Update an existing pet by Id.
@@ -165,9 +179,9 @@ async def update_pet(
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
         body("name", {"type": "string"}, required=True),
-        CATEGORY,
+        body("category", {"$ref": "#/$defs/Category"}),
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
-        TAGS,
+        body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
         STATUS,
         CONTENT_TYPE,
     ],
@@ -219,11 +233,11 @@ async def add_pet(
     name: str,
     category: Category | None = None,
     photo_urls: list[str],
-    tags: list[Category] | None = None,
+    tags: list[Tag] | None = None,
     status: Literal["available", "pending", "sold"] | None = None,
     content_type: UpdatePetContentType = "application/json",
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Pet]:
     """Add a new pet to the store."""
     return await api.call(
         add_pet,
@@ -254,7 +268,11 @@ async def add_pet(
     ],
     output_schema=SCHEMAS["findPetsByStatus"],
 )
-async def find_pets_by_status(api: Api, *, status: Literal["available", "pending", "sold"] = "available") -> Result:
+async def find_pets_by_status(
+    api: Api,
+    *,
+    status: Literal["available", "pending", "sold"] = "available",
+) -> Result[list[Pet]]:
     """Finds Pets by status.
 
     Multiple status values can be provided with comma separated strings.
@@ -268,7 +286,7 @@ async def find_pets_by_status(api: Api, *, status: Literal["available", "pending
     inputs=[query("tags", {"type": "array", "items": {"type": "string"}, "description": "Tags to filter by"})],
     output_schema=SCHEMAS["findPetsByStatus"],
 )
-async def find_pets_by_tags(api: Api, *, tags: list[str] | None = None) -> Result:
+async def find_pets_by_tags(api: Api, *, tags: list[str] | None = None) -> Result[list[Pet]]:
     """Finds Pets by tags.
 
     Multiple tags can be provided with comma separated strings. Use tag1, tag2, tag3 for testing.
@@ -283,7 +301,7 @@ async def find_pets_by_tags(api: Api, *, tags: list[str] | None = None) -> Resul
     output_schema=SCHEMAS["updatePet"],
     security=[[API_KEY], [PETSTORE_AUTH]],
 )
-async def get_pet_by_id(api: Api, *, pet_id: int) -> Result:
+async def get_pet_by_id(api: Api, *, pet_id: int) -> Result[Pet]:
     """Find pet by ID.
 
     Returns a single pet.
@@ -301,7 +319,13 @@ async def get_pet_by_id(api: Api, *, pet_id: int) -> Result:
     ],
     output_schema=SCHEMAS["updatePet"],
 )
-async def update_pet_with_form(api: Api, *, pet_id: int, name: str | None = None, status: str | None = None) -> Result:
+async def update_pet_with_form(
+    api: Api,
+    *,
+    pet_id: int,
+    name: str | None = None,
+    status: str | None = None,
+) -> Result[Pet]:
     """Updates a pet in the store with form data.
 
     Updates a pet resource based on the form data.
@@ -318,7 +342,7 @@ async def update_pet_with_form(api: Api, *, pet_id: int, name: str | None = None
     ],
     accept="application/json, */*;q=0.5",
 )
-async def delete_pet(api: Api, *, pet_id: int, api_key: str | None = None) -> Result:
+async def delete_pet(api: Api, *, pet_id: int, api_key: str | None = None) -> Result[Any]:
     """Deletes a pet.
 
     Delete a pet.
@@ -344,7 +368,7 @@ async def upload_file(
     pet_id: int,
     additional_metadata: str | None = None,
     body: str | None = None,
-) -> Result:
+) -> Result[ApiResponse]:
     """Uploads an image.
 
     Upload image of the pet.

@@ -1,6 +1,6 @@
 """Access to Petstore orders"""
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 from ..api import API_KEY, BASE_URL
 from ..runtime import (
@@ -32,6 +32,16 @@ ORDER: Schema = {
     },
 }
 
+
+class Order(TypedDict):
+    id: NotRequired[int]
+    petId: NotRequired[int]
+    quantity: NotRequired[int]
+    shipDate: NotRequired[str]
+    status: NotRequired[str]
+    complete: NotRequired[bool]
+
+
 PlaceOrderContentType: TypeAlias = Literal["application/json", "application/x-www-form-urlencoded", "application/xml"]
 
 
@@ -39,7 +49,7 @@ tools = Toolbox(base_url=BASE_URL, tags=["store"])
 
 
 @tools.get("/store/inventory", name="getInventory", output_schema=GET_INVENTORY_OUTPUT, security=[[API_KEY]])
-async def get_inventory(api: Api) -> Result:
+async def get_inventory(api: Api) -> Result[dict[str, int]]:
     """Returns pet inventories by status.
 
     Returns a map of status codes to quantities.
@@ -116,7 +126,7 @@ async def place_order(
     complete: bool | None = None,
     content_type: PlaceOrderContentType = "application/json",
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Order]:
     """Place an order for a pet.
 
     Place a new order in the store.
@@ -143,7 +153,7 @@ async def place_order(
     output_schema=ORDER,
     accept="application/json, application/xml;q=0.8, */*;q=0.5",
 )
-async def get_order_by_id(api: Api, *, order_id: int) -> Result:
+async def get_order_by_id(api: Api, *, order_id: int) -> Result[Order]:
     """Find purchase order by ID.
 
     For valid response try integer IDs with value <= 5 or > 10. Other values will generate exceptions.
@@ -161,7 +171,7 @@ async def get_order_by_id(api: Api, *, order_id: int) -> Result:
         ),
     ],
 )
-async def delete_order(api: Api, *, order_id: int) -> Result:
+async def delete_order(api: Api, *, order_id: int) -> Result[Any]:
     """Delete purchase order by identifier.
 
     For valid response try integer IDs with value < 1000. Anything above 1000 or non-integers will generate API

@@ -34,7 +34,21 @@ USER: Schema = {
     },
 }
 
-CreateUserContentType: TypeAlias = Literal["application/json", "application/x-www-form-urlencoded", "application/xml"]
+DEFINITIONS: dict[str, Schema] = {
+    "User": {
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer", "format": "int64"},
+            "username": {"type": "string"},
+            "firstName": {"type": "string"},
+            "lastName": {"type": "string"},
+            "email": {"type": "string"},
+            "password": {"type": "string"},
+            "phone": {"type": "string"},
+            "userStatus": {"type": "integer", "description": "User Status", "format": "int32"},
+        },
+    },
+}
 
 
 class User(TypedDict):
@@ -47,6 +61,8 @@ class User(TypedDict):
     phone: NotRequired[str]
     userStatus: NotRequired[int]
 
+
+CreateUserContentType: TypeAlias = Literal["application/json", "application/x-www-form-urlencoded", "application/xml"]
 
 USER_STATUS = body("userStatus", {"type": "integer", "description": "User Status", "format": "int32"})
 
@@ -61,7 +77,12 @@ CONTENT_TYPE = media_type(
 )
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["user"], accept="application/json, application/xml;q=0.8, */*;q=0.5")
+tools = Toolbox(
+    base_url=BASE_URL,
+    tags=["user"],
+    accept="application/json, application/xml;q=0.8, */*;q=0.5",
+    definitions=DEFINITIONS,
+)
 
 
 @tools.post(
@@ -133,7 +154,7 @@ async def create_user(
     user_status: int | None = None,
     content_type: CreateUserContentType = "application/json",
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[User]:
     """Create user.
 
     This can only be done by the logged in user.
@@ -156,31 +177,11 @@ async def create_user(
 @tools.post(
     "/user/createWithList",
     name="createUsersWithListInput",
-    inputs=[
-        whole_body(
-            "body",
-            {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "id": {"type": "integer", "format": "int64"},
-                        "username": {"type": "string"},
-                        "firstName": {"type": "string"},
-                        "lastName": {"type": "string"},
-                        "email": {"type": "string"},
-                        "password": {"type": "string"},
-                        "phone": {"type": "string"},
-                        "userStatus": {"type": "integer", "description": "User Status", "format": "int32"},
-                    },
-                },
-            },
-        ),
-    ],
+    inputs=[whole_body("body", {"type": "array", "items": {"$ref": "#/$defs/User"}})],
     output_schema=USER,
     request_body=RequestBody(media_types=(MediaType(content_type="application/json"),)),
 )
-async def create_users_with_list_input(api: Api, *, body: list[User] | None = None) -> Result:
+async def create_users_with_list_input(api: Api, *, body: list[User] | None = None) -> Result[User]:
     """Creates list of users with given input array."""
     return await api.call(create_users_with_list_input, body=body)
 
@@ -192,8 +193,9 @@ async def create_users_with_list_input(api: Api, *, body: list[User] | None = No
         query("username", {"type": "string", "description": "The user name for login"}),
         query("password", {"type": "string", "description": "The password for login in clear text"}),
     ],
+    response_headers=["x-rate-limit", "x-expires-after"],
 )
-async def login_user(api: Api, *, username: str | None = None, password: str | None = None) -> Result:
+async def login_user(api: Api, *, username: str | None = None, password: str | None = None) -> Result[Any]:
     """Logs user into the system.
 
     Log into the system.
@@ -202,7 +204,7 @@ async def login_user(api: Api, *, username: str | None = None, password: str | N
 
 
 @tools.get("/user/logout", name="logoutUser", accept="application/json, */*;q=0.5")
-async def logout_user(api: Api) -> Result:
+async def logout_user(api: Api) -> Result[Any]:
     """Logs out current logged in user session.
 
     Log user out of the system.
@@ -218,7 +220,7 @@ async def logout_user(api: Api) -> Result:
     ],
     output_schema=USER,
 )
-async def get_user_by_name(api: Api, *, username: str) -> Result:
+async def get_user_by_name(api: Api, *, username: str) -> Result[User]:
     """Get user by user name.
 
     Get user detail based on username.
@@ -230,9 +232,19 @@ async def get_user_by_name(api: Api, *, username: str) -> Result:
     "/user/{username}",
     name="updateUser",
     inputs=[
-        path("username", {"type": "string", "description": "name that need to be deleted"}),
+        path(
+            "username",
+            {
+                "type": "string",
+                "description": "`username` in the path (in the body: `username_body`). name that need to be deleted",
+            },
+        ),
         body("id", {"type": "integer", "format": "int64"}),
-        body("username_body", {"type": "string"}, wire_name="username"),
+        body(
+            "username_body",
+            {"type": "string", "description": "`username` in the body (in the path: `username`)."},
+            wire_name="username",
+        ),
         body("firstName", {"type": "string"}),
         body("lastName", {"type": "string"}),
         body("email", {"type": "string"}),
@@ -297,7 +309,7 @@ async def update_user(
     user_status: int | None = None,
     content_type: CreateUserContentType = "application/json",
     others: dict[str, Any] | None = None,
-) -> Result:
+) -> Result[Any]:
     """Update user resource.
 
     This can only be done by the logged in user.
@@ -324,7 +336,7 @@ async def update_user(
     inputs=[path("username", {"type": "string", "description": "The name that needs to be deleted"})],
     accept="application/json, */*;q=0.5",
 )
-async def delete_user(api: Api, *, username: str) -> Result:
+async def delete_user(api: Api, *, username: str) -> Result[Any]:
     """Delete user resource.
 
     This can only be done by the logged in user.

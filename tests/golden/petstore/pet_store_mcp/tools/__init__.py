@@ -1,4 +1,4 @@
-"""The tools that are served, in this order."""
+"""The tools that are served, in their order."""
 
 from typing import Any
 

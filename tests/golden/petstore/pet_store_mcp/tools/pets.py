@@ -1,6 +1,6 @@
 """The animals."""
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 from ..api import BASE_URL, SHOP_KEY
 from ..runtime import Api, MediaType, RequestBody, Result, Schema, Toolbox, body, path, query, whole_body
@@ -36,6 +36,22 @@ PET: Schema = {
     },
 }
 
+DEFINITIONS: dict[str, Schema] = {"Status": {"type": "string", "enum": ["available", "reserved", "sold"]}}
+
+
+class Pet(TypedDict):
+    id: NotRequired[int]
+    name: NotRequired[str]
+    status: NotRequired[str]
+    tags: NotRequired[list[str]]
+    price: NotRequired[float | None]
+
+
+class Page(TypedDict):
+    total: NotRequired[int]
+    pets: NotRequired[list[Pet]]
+
+
 Status: TypeAlias = Literal["available", "reserved", "sold"]
 
 TAGS = body("tags", {"type": "array", "items": {"type": "string"}, "uniqueItems": True})
@@ -43,7 +59,7 @@ TAGS = body("tags", {"type": "array", "items": {"type": "string"}, "uniqueItems"
 PET_ID = path("petId", {"type": "integer", "minimum": 1, "description": "The id of the pet."})
 
 
-tools = Toolbox(base_url=BASE_URL, tags=["pets"], security=[[SHOP_KEY]])
+tools = Toolbox(base_url=BASE_URL, tags=["pets"], security=[[SHOP_KEY]], definitions=DEFINITIONS)
 
 
 @tools.get(
@@ -53,11 +69,7 @@ tools = Toolbox(base_url=BASE_URL, tags=["pets"], security=[[SHOP_KEY]])
         query("q", {"type": "string", "maxLength": 60, "description": "Part of a name."}),
         query(
             "status",
-            {
-                "type": "array",
-                "items": {"type": "string", "enum": ["available", "reserved", "sold"]},
-                "description": "Only pets in one of these states.",
-            },
+            {"type": "array", "items": {"$ref": "#/$defs/Status"}, "description": "Only pets in one of these states."},
         ),
         query("tag", {"type": "string", "description": "Only pets that carry this tag."}),
         query(
@@ -77,7 +89,7 @@ async def list_pets(
     tag: str | None = None,
     limit: int = 20,
     offset: int = 0,
-) -> Result:
+) -> Result[Page]:
     """List pets
 
     Pets in the order of their ids, a page at a time. The filters narrow the list together.
@@ -90,7 +102,7 @@ async def list_pets(
     name="createPet",
     inputs=[
         body("name", {"type": "string", "minLength": 1, "maxLength": 60}, required=True),
-        body("status", {"type": "string", "enum": ["available", "reserved", "sold"], "default": "available"}),
+        body("status", {"$ref": "#/$defs/Status", "default": "available"}),
         TAGS,
         body("price", {"type": ["number", "null"], "minimum": 0, "description": "In euros, or null: ask in the shop."}),
     ],
@@ -103,13 +115,13 @@ async def create_pet(
     status: Status = "available",
     tags: list[str] | None = None,
     price: float | None = None,
-) -> Result:
+) -> Result[Pet]:
     """Create a pet"""
     return await api.call(create_pet, name=name, status=status, tags=tags, price=price)
 
 
 @tools.get("/pets/{petId}", name="getPet", inputs=[PET_ID], output_schema=PET, security=[])
-async def get_pet(api: Api, *, pet_id: int) -> Result:
+async def get_pet(api: Api, *, pet_id: int) -> Result[Pet]:
     """Get a pet"""
     return await api.call(get_pet, pet_id=pet_id)
 
@@ -120,7 +132,7 @@ async def get_pet(api: Api, *, pet_id: int) -> Result:
     inputs=[
         PET_ID,
         body("name", {"type": "string", "minLength": 1, "maxLength": 60}),
-        body("status", {"type": "string", "enum": ["available", "reserved", "sold"]}),
+        body("status", {"$ref": "#/$defs/Status"}),
         TAGS,
         body("price", {"type": ["number", "null"], "minimum": 0}),
     ],
@@ -134,7 +146,7 @@ async def update_pet(
     status: Status | None = None,
     tags: list[str] | None = None,
     price: float | None = None,
-) -> Result:
+) -> Result[Pet]:
     """Change a pet
 
     Only the fields that are given change.
@@ -143,13 +155,13 @@ async def update_pet(
 
 
 @tools.delete("/pets/{petId}", name="deletePet", inputs=[PET_ID])
-async def delete_pet(api: Api, *, pet_id: int) -> Result:
+async def delete_pet(api: Api, *, pet_id: int) -> Result[Any]:
     """Delete a pet"""
     return await api.call(delete_pet, pet_id=pet_id)
 
 
 @tools.get("/pets/{petId}/photo", name="getPhoto", inputs=[PET_ID], security=[], accept="image/png, */*;q=0.5")
-async def get_photo(api: Api, *, pet_id: int) -> Result:
+async def get_photo(api: Api, *, pet_id: int) -> Result[Any]:
     """Get a pet's photo"""
     return await api.call(get_photo, pet_id=pet_id)
 
@@ -172,6 +184,6 @@ async def get_photo(api: Api, *, pet_id: int) -> Result:
     ],
     request_body=RequestBody(media_types=(MediaType(content_type="image/png", binary=True),), required=True),
 )
-async def put_photo(api: Api, *, pet_id: int, body: str) -> Result:
+async def put_photo(api: Api, *, pet_id: int, body: str) -> Result[Any]:
     """Store a pet's photo"""
     return await api.call(put_photo, pet_id=pet_id, body=body)

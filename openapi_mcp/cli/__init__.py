@@ -1,0 +1,1 @@
+"""The command line: options, settings file, commands, and what they print."""

@@ -1,0 +1,120 @@
+"""Call one tool from the command line, through the runtime that serves clients."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from ..bridge import Bridge
+from ..errors import UsageError
+from ..runtime.arguments import check, prepare
+from ..runtime.errors import RuntimeFailure
+from ..runtime.request.build import build_request
+from ..runtime.request.context import context_of
+from ..runtime.tool import Tool
+from ..runtime.types import CallToolResult, JsonObject
+
+MASK: Final = "***"
+"""Text that replaces a credential in a printed request."""
+
+
+def read_arguments(tool: Tool, pairs: Sequence[str], text: str | None) -> JsonObject:
+    """Read the arguments of a call: one JSON object, or KEY=VALUE pairs. Raises UsageError.
+
+    A repeated key makes a list, and so does a single one if the argument is a list. A value stays text here; if the
+    tool's schema has a number, a list or an object, the runtime reads it as JSON.
+    """
+    if text is not None and pairs:
+        raise UsageError(
+            "--json and KEY=VALUE exclude each other", where="--json and KEY=VALUE", hint="use one of the two"
+        )
+    if text is not None:
+        return _json_object(text)
+    collected: dict[str, list[str]] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(
+                "an argument must be written KEY=VALUE", where=pair, hint="or pass all arguments with --json '{…}'"
+            )
+        collected.setdefault(key, []).append(value)
+    return {
+        key: values if len(values) > 1 or _takes_list(tool, key, values[0]) else values[0]
+        for key, values in collected.items()
+    }
+
+
+def _takes_list(tool: Tool, key: str, value: str) -> bool:
+    schema = tool.input_schema["properties"].get(key, {})
+    definition = tool.input_schema.get("$defs", {}).get(schema.get("$ref", "").removeprefix("#/$defs/"), schema)
+    return "array" in definition.get("type", ()) and "string" not in definition["type"] and not value.startswith("[")
+
+
+def _json_object(text: str) -> JsonObject:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise UsageError(
+            f"not JSON: {error}", where="--json", hint="""quote it for the shell: --json '{"id": 1}'"""
+        ) from None
+    if not isinstance(value, dict):
+        raise UsageError("--json must be a JSON object", where="--json", hint="""for example: --json '{"id": 1}'""")
+    return value
+
+
+def request_text(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return the HTTP request of a call as text, and its deviations from the document, which `--lenient` allows.
+
+    Credentials are shown as `***`. Raises UsageError.
+    """
+    options = bridge.request_options()
+    masked = replace(options, credentials=dict.fromkeys(options.credentials, MASK))
+    try:
+        checked, refusal = check(tool, arguments) if options.lenient else (prepare(tool, arguments), "")
+        request = build_request(tool, checked, masked)
+    except RuntimeFailure as error:
+        raise UsageError(str(error), where=tool.name, hint=_describe(bridge, tool)) from None
+    head = [f"{request.method} {request.url} HTTP/1.1"]
+    head += [f"{name.decode('latin-1')}: {value.decode('latin-1')}" for name, value in request.headers.raw]
+    deviations = [*([refusal] if refusal else []), *context_of(request).deviations]
+    return "\n".join(head) + "\n" + _body_text(request.read()), deviations
+
+
+def _describe(bridge: Bridge, tool: Tool) -> str:
+    return f"openapi-mcp inspect {bridge.config.source} {tool.name}"
+
+
+def _body_text(body: bytes) -> str:
+    if not body:
+        return ""
+    try:
+        return f"\n{body.decode()}\n"
+    except UnicodeDecodeError:
+        return f"\n({len(body):,} bytes that are not text)\n"
+
+
+def call(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
+    """Call a tool and return its result; an invalid argument or a broken connection gives a result too."""
+
+    async def run() -> CallToolResult:
+        server = bridge.server()
+        try:
+            return await server.call(tool.name, arguments)
+        finally:
+            await server.aclose()
+
+    return asyncio.run(run())
+
+
+def result_lines(result: CallToolResult) -> Iterator[str]:
+    """Yield a result as text: text blocks unchanged, a line about each block of another kind."""
+    for block in result.content:
+        if block["type"] == "text":
+            yield block["text"]
+        elif block["type"] == "resource_link":
+            yield f"(link: {block['uri']})"
+        else:
+            data = block.get("resource", block)
+            size = len(data.get("blob", data.get("data", ""))) * 3 // 4
+            yield f"({block['type']}: {data.get('mimeType', 'unknown type')}, about {size:,} bytes)"

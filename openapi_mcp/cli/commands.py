@@ -1,0 +1,184 @@
+"""Typer commands made from the table of options: their parameters, and a help that shows the options in groups.
+
+Only `_validate_on_use` touches parts of typer that are not documented, and does nothing where they are absent. All else
+is the public interface of typer and click, from typer 0.16 on.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from typing import Annotated, Any, TypeAlias
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from ..option import ARGUMENTS, GENERAL, GROUPS, Option
+from ..options import of_command
+
+Values: TypeAlias = dict[str, Any]
+"""Options that were used on a command line, by name. An option that was not used is absent."""
+
+
+def command(app: typer.Typer, name: str = "", *, epilog: str = "") -> Callable[[Callable[..., None]], None]:
+    """Register a function as the command `name` (else its own name), with the options that the table has for it.
+
+    The function's parameters get the values of the options of these names; a parameter `values` gets all others.
+    """
+
+    def register(function: Callable[..., None]) -> None:
+        command_name = name or function.__name__
+        options = of_command(command_name)
+        own = inspect.signature(function).parameters.keys() - {"values"}
+        takes_values = "values" in inspect.signature(function).parameters
+
+        def run(**parameters: Any) -> None:
+            for option in options:
+                if option.required and parameters[option.name] is None:  # typer 0.16 with click 8.3 lets it pass
+                    raise typer.BadParameter(f"Missing argument {_metavar(option)}.")
+            arguments = {name: _plain(parameters.pop(name)) for name in own}
+            if takes_values:
+                arguments["values"] = {key: _plain(value) for key, value in parameters.items() if is_used(value)}
+            function(**arguments)
+
+        signature = inspect.Signature(list(map(_parameter, options)))
+        run.__signature__ = signature  # type: ignore[attr-defined]  # typer reads the options from it
+        app.command(command_name, cls=Command, help=function.__doc__, epilog=epilog or None)(run)
+
+    return register
+
+
+def is_used(value: object) -> bool:
+    """Return whether an option was used: one that was not is None, False or an empty list, while 0 is a value."""
+    return value is not None and value is not False and value not in ([], ())
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    """Return an option as a parameter of a function, as typer reads it."""
+    kind: Any = list[option.kind] if option.many else option.kind  # type: ignore[name-defined]  # for typer to read
+    if option.choices:
+        kind = _choices(option)
+    details: dict[str, Any] = {"help": option.help, "min": option.minimum, "max": option.maximum}
+    details |= {"metavar": _metavar(option) or None, "envvar": option.variable}
+    is_flag = option.kind is bool
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if option.required else option.default if is_flag else None,
+        annotation=Annotated[
+            kind if option.required or is_flag else kind | None,
+            typer.Argument(**details) if option.group == ARGUMENTS else typer.Option(*_flags(option), **details),
+        ],
+    )
+
+
+def _choices(option: Option) -> Any:
+    """Return the choices as an enumeration, which every version of typer reads."""
+    members: Any = [(choice.upper(), choice) for choice in option.choices]
+    return StrEnum(option.name, members)
+
+
+def _flags(option: Option) -> tuple[str, ...]:
+    return tuple(option.flags) or (f"--{option.setting}",)
+
+
+class Command(TyperCommand):
+    """A command whose help has a heading for each group of options."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, also those that typer adds."""
+        return [_validate_on_use(parameter) for parameter in super().get_params(ctx)]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002  # the signature is click's
+        """Return the words of the usage line after the command's name."""
+        return ["[OPTIONS]", *(_usage(option) for option in of_command(str(self.name)) if option.group == ARGUMENTS)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and options of the table, group by group."""
+        help_names = ", ".join(ctx.help_option_names)
+        options = of_command(str(self.name))
+        for group in GROUPS:
+            rows = [(_term(option), _description(option)) for option in options if option.group == group]
+            if group == GENERAL:
+                rows.append((help_names, "Show this message and exit."))
+            if rows:
+                with formatter.section(group):
+                    formatter.write_dl(rows)
+
+
+class CommandGroup(TyperGroup):
+    """The commands as one program, which has options too."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, also those that typer adds."""
+        return [_validate_on_use(parameter) for parameter in super().get_params(ctx)]
+
+
+def _usage(option: Option) -> str:
+    name = _metavar(option) + ("..." if option.many else "")
+    return name if option.required else f"[{name}]"
+
+
+def _metavar(option: Option) -> str:
+    return option.metavar or "|".join(option.choices)
+
+
+def _term(option: Option) -> str:
+    """Return the left column of an option in the help."""
+    if option.group == ARGUMENTS:
+        return _metavar(option)
+    flags = ", ".join(_flags(option)).replace("/", " / ")
+    return flags if option.kind is bool else f"{flags} {_metavar(option)}"
+
+
+def _description(option: Option) -> str:
+    """Return the right column: the help, then the facts in brackets."""
+    repeated = ["May be repeated."] if option.many and option.group != ARGUMENTS else []
+    facts = f"[{'; '.join(_facts(option))}]"
+    return "  ".join([" ".join([option.help, *repeated]), *([facts] if facts != "[]" else [])])
+
+
+def _facts(option: Option) -> Iterator[str]:
+    if option.required:
+        yield "required"
+    if option.variable:
+        yield f"env var: {option.variable}"
+    if option.default_text or not (option.default is None or option.kind is bool):
+        yield f"default: {option.default_text or _format_default(option.default)}"
+    if option.range:
+        yield option.range
+
+
+def _format_default(default: object) -> str:
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def _validate_on_use(parameter: Any) -> Any:
+    """Change a parameter so that a value which needs no conversion is taken as it is; return the parameter.
+
+    Newer versions of typer build a pydantic validator for every option of a command, used or not, which takes as long
+    as the rest of a small server's start. An option that was not used has no value, and text is text; any other value
+    goes typer's own way, so that its checks and messages stay. Versions without `type_descriptor` have no validators.
+    """
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    if kind is not None and "process_value" not in vars(parameter):
+        parameter.process_value = _quick(parameter, kind, parameter.process_value)
+    return parameter
+
+
+def _quick(parameter: Any, kind: Any, validate: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    choices: Mapping[str, Any] = {}
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        choices = {choice.value: choice for choice in kind}
+
+    def process(ctx: Any, value: Any) -> Any:
+        if not is_used(value):
+            return validate(ctx, value) if parameter.required else value
+        if parameter.callback is None and kind in (str, list[str]):
+            return value
+        return choices[value] if isinstance(value, str) and value in choices else validate(ctx, value)
+
+    return process

@@ -1,0 +1,305 @@
+"""The command line: commands turn options into a `Config` and a `Bridge` into text; other modules do the work."""
+
+import gc
+import json
+import logging
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .. import __version__
+from ..errors import BridgeError, CallFailed, UsageError
+from .commands import CommandGroup, Values, command
+
+if TYPE_CHECKING:
+    from ..bridge import Bridge
+    from ..errors import Problem
+    from ..generator.package import Runtime
+    from .settings import Settings
+
+app = typer.Typer(
+    name="openapi-mcp",
+    cls=CommandGroup,
+    help="Turn an OpenAPI document into MCP tools: every operation is a tool, a call is proxied to the REST API.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Turn an OpenAPI document into MCP tools: every operation is a tool, a call is proxied to the REST API.
+
+    Try `openapi-mcp inspect petstore.yaml` to see the tools, then `openapi-mcp serve petstore.yaml` to offer them.
+    """
+    if version:
+        typer.echo(f"openapi-mcp {__version__}")
+        raise typer.Exit
+
+
+SERVE_EXAMPLES = """\b
+Examples:
+  openapi-mcp serve petstore.yaml
+      for the client that starts it (stdio), or at a terminal over HTTP
+  openapi-mcp serve https://api.example.com/openapi.json --include tag:pets
+      only the operations with the tag `pets`
+  OPENAPI_MCP_AUTH_TOKEN=... openapi-mcp serve petstore.yaml --host 0.0.0.0
+      for other machines, whose clients send the token
+  openapi-mcp serve petstore.yaml --config petstore.toml
+      with options from a file; `openapi-mcp settings-schema` describes it
+"""
+
+
+@command(app, epilog=SERVE_EXAMPLES)
+def serve(spec: str, transport: str | None, debug: bool, values: Values) -> None:
+    """Serve the operations of SPEC as MCP tools.
+
+    A call of a tool is one request to the API, and the response is its result.
+    A client that starts this command itself speaks over stdio; started at a terminal it listens on
+    http://127.0.0.1:8000/mcp (Streamable HTTP). It runs until it is interrupted or its stdin ends.
+    Which tools are served, and how to connect, is printed on stderr.
+    """
+    from . import serve_stdio
+    from .settings import LISTENING, HttpSettings
+
+    with reported_errors(debug):
+        settings = _settings(spec, values)
+        options = settings.options()
+        over_http = (transport or _transport(listening=bool(LISTENING & options.keys()))) == "http"
+        _check_stdin(spec, options, over_http=over_http)
+        bridge = _open(settings)
+        serve_stdio.handle_signals()
+        if over_http:
+            from . import serve_http
+
+            serve_http.serve(settings, bridge, HttpSettings.from_options(options))
+        else:
+            serve_stdio.serve(settings, bridge)
+
+
+@command(app)
+def inspect(spec: str, tool: str | None, as_json: bool, validate: bool, debug: bool, values: Values) -> None:
+    """Show the tools of SPEC and its problems.
+
+    Lists the tools with the tokens that each costs a model, the defects of the document, and whether `serve` lists or
+    searches the tools. Tokens are estimated: the bytes of the tool's entry in the list, divided by four.
+    """
+    from . import report
+
+    with reported_errors(debug):
+        bridge = _open(_settings(spec, values), with_document=tool is None)
+        if tool is not None:
+            match = bridge.tool(tool)
+            _print_json(report.tool_json(match)) if as_json else typer.echo("\n".join(report.tool_page(match)))
+            return
+        problems = bridge.problems + (_validation_problems(bridge) if validate else ())
+        if as_json:
+            _print_json(report.bridge_json(bridge, problems))
+        else:
+            report.print_tools(bridge, problems)
+
+
+@command(app)
+def call(
+    spec: str,
+    tool: str,
+    arguments: list[str] | None,
+    json_arguments: str | None,
+    dry_run: bool,
+    debug: bool,
+    values: Values,
+) -> None:
+    """Call one tool of SPEC and print the result.
+
+    The call is made as a client would make it.
+    Text goes to stdout as it is; images and other bytes are described. The exit code is 5 if the result is an error.
+    """
+    from . import call as call_command
+
+    with reported_errors(debug):
+        bridge = _open(_settings(spec, values))
+        match = bridge.tool(tool)
+        call_arguments = call_command.read_arguments(match, arguments or [], json_arguments)
+        if dry_run:
+            text, deviations = call_command.request_text(bridge, match, call_arguments)
+            for sentence in deviations:
+                typer.echo(f"note: does not fit the document: {sentence}", err=True)
+            typer.echo(text, nl=False)
+            return
+        result = call_command.call(bridge, match, call_arguments)
+        for line in call_command.result_lines(result):
+            typer.echo(line)
+        if result.is_error:
+            raise CallFailed("the call failed", where=tool, hint="the answer is printed above")
+
+
+@command(app)
+def generate(
+    spec: str,
+    out: Path,
+    name: str | None,
+    runtime: "Runtime | None",
+    templates: Path | None,
+    check: bool,
+    force: bool,
+    bundle: bool,
+    debug: bool,
+    values: Values,
+) -> None:
+    """Write the tools of SPEC as a Python package that you own.
+
+    The package is a server of its own: a function for each tool, tests, and all that is needed to publish it.
+    Generated again, it keeps your changes: they are merged, and conflicts are marked as git marks them.
+    """
+    from . import generate as generate_command
+
+    with reported_errors(debug):
+        options = generate_command.GenerateOptions(
+            out=out,
+            name=name,
+            runtime=runtime,
+            templates=templates,
+            force=force,
+        )
+        # A package lists all its tools.
+        bridge = _open(_settings(spec, values | {"mode": "all"}), with_document=True)
+        for line in generate_command.changes(bridge, options) if check else generate_command.write(bridge, options):
+            typer.echo(line)
+        if bundle and not check:
+            typer.echo(generate_command.bundle(out))
+
+
+@command(app, "bundle")
+def bundle_command(folder: Path, output: Path | None, debug: bool) -> None:
+    """Make the .mcpb archive of a package.
+
+    Desktop clients install such an archive with a click.
+    """
+    from . import generate as generate_command
+
+    with reported_errors(debug):
+        typer.echo(generate_command.bundle(folder, output))
+
+
+@command(app)
+def cache(action: str | None, debug: bool) -> None:
+    """Show the cache of compiled tools, or clear it.
+
+    Prints its folder, the number of files and their size.
+    Tools are compiled once for a document, a version of this program and the options that they depend on. As long as
+    none of these changes, the next start takes them from the cache.
+    """
+    from ..cache import Cache, folder
+
+    with reported_errors(debug):
+        cache = Cache(folder())
+        size, verb = (cache.clear(), "removed") if action == "clear" else (cache.size(), "kept")
+        files = "file" if size.files == 1 else "files"
+        typer.echo(f"{cache.folder}: {size.files:,} {files} {verb}, {size.bytes:,} bytes")
+
+
+@command(app, "settings-schema")
+def settings_schema() -> None:
+    """Print the JSON Schema of the settings file.
+
+    For editors and other programs that read or write the file of --config.
+    """
+    from ..options import settings_schema
+
+    _print_json(settings_schema())
+
+
+def main() -> None:
+    """Run the command line."""
+    # httpx has a command line of its own, which imports rich and pygments; it provides for that not being there.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None is how a module is made unavailable
+    try:
+        app()
+    except OSError as error:  # of the terminal or file that is written to: others are reported where they happen
+        if error.filename is not None or "--debug" in sys.argv:
+            raise
+        sys.exit(f"openapi-mcp: the output could not be written: {error.strerror or error}")
+
+
+@contextmanager
+def reported_errors(debug: bool) -> Iterator[None]:
+    """Print a BridgeError as message, location and cure, and exit with its code; other errors keep their traceback."""
+    if debug:
+        logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+        logging.getLogger("openapi_mcp").setLevel(logging.DEBUG)  # and not httpx, which logs queries and their keys
+    try:
+        yield
+    except BridgeError as error:
+        if debug:
+            raise
+        typer.echo(f"openapi-mcp: {error.message}", err=True)
+        for label, text in (("where", error.where), ("what to do", error.hint)):
+            if text:
+                typer.echo(f"  {label}: {text}", err=True)
+        raise typer.Exit(error.exit_code) from None
+
+
+def _transport(*, listening: bool) -> str:
+    """Choose the transport if the command line does not: HTTP with an option for listening or at a terminal."""
+    at_terminal = sys.stdin is not None and sys.stdin.isatty()
+    return "http" if listening or at_terminal else "stdio"
+
+
+def _check_stdin(source: str, options: Mapping[str, Any], *, over_http: bool) -> None:
+    """Raise UsageError for a document on stdin that the client needs as well, or that would be read twice."""
+    if source != "-":
+        return
+    if not over_http:
+        raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
+    if options.get("watch") or options.get("workers", 1) > 1:
+        raise UsageError("stdin can be read only once", hint="--watch and --workers need the document in a file")
+
+
+def _settings(spec: str, values: Values) -> "Settings":
+    """Return the settings of a command: the document, the options of the command line, and the settings file."""
+    from .settings import Settings
+
+    values = dict(values)
+    file = values.pop("config", None)
+    return Settings(spec, values, file)
+
+
+def _open(settings: "Settings", *, with_document: bool = False) -> "Bridge":
+    """Open the bridge that the settings describe, showing progress at a terminal."""
+    from .settings import ProgressLine
+
+    with ProgressLine(f"reading {settings.source}") as progress, _garbage_collection_paused():
+        return settings.bridge(progress, with_document=with_document)
+
+
+@contextmanager
+def _garbage_collection_paused() -> Iterator[None]:
+    """Pause garbage collection while tools are made: they stay in memory, and examining them takes a sixth of the time.
+
+    Objects made meanwhile are not examined later either: they live as long as the program.
+    """
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
+
+
+def _validation_problems(bridge: "Bridge") -> "tuple[Problem, ...]":
+    from .settings import ProgressLine
+
+    with ProgressLine("validating the document (--no-validate skips this)"):
+        return tuple(bridge.validate())
+
+
+def _print_json(value: object) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=True))

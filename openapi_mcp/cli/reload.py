@@ -1,0 +1,236 @@
+"""`Reloader` keeps a running server at the newest valid version of its document; watchers wait for it to change.
+
+Files are watched by notifications of the operating system, URLs by conditional requests. Content counts: a file that
+was only touched has not changed. Editors, `git checkout` and container volumes replace files and links to them, so
+folders are watched, and files are read by the path that was configured. Until a new version is loaded the old tools
+serve; one that cannot be read or has no operations (it may be half written) is reported, and the old tools stay.
+
+Specification: RFC 9110 §13 (conditional requests).
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from ..bridge import Bridge
+from ..document.fetcher import Fetched, Fetcher, is_remote
+from ..document.model import DEFAULT_LIMITS
+from ..document.sources import local_path, real_path
+from ..errors import BridgeError, DocumentError
+from ..runtime import stdio_streams
+from ..runtime.server.reloadable import ReloadableServer
+from ..runtime.server.server import Server
+from . import report
+from .settings import Settings
+
+POLL_INTERVAL: Final = 1.0
+"""Seconds between two checks of the files' dates: not every file system notifies, and early changes are missed."""
+
+Stamp: TypeAlias = tuple[int, int, int] | None
+"""Modification time, size and inode of a file; None if there is no file."""
+
+
+def changes(bridge: Bridge, settings: Mapping[Path, str | None] = {}) -> tuple[Callable[[], Awaitable[None]], ...]:
+    """Return functions that wait until a file or URL of a bridge changes; `settings` is as of FileWatcher.
+
+    Each waits for one kind of source, and may be called again after it has returned.
+    """
+    info, source = bridge.document_info, bridge.config.source
+    digests: dict[str, str | None] = dict.fromkeys(info.unread) | dict(info.digests)
+    root = digests.pop(info.uri, None)
+    addresses = {uri: digest for uri, digest in digests.items() if is_remote(uri)}
+    paths = {local_path(uri): digest for uri, digest in digests.items() if uri.startswith("file:")}
+    if is_remote(source):
+        addresses[source] = root
+    elif source != "-":
+        paths[local_path(source)] = root
+    paths |= settings
+    options = bridge.config.compile_options
+    fetcher = Fetcher(source if is_remote(source) else "", options.headers, certificates=options.certificates)
+    return FileWatcher(paths).changed, UrlWatcher(fetcher, addresses, bridge.config.watch_interval).changed
+
+
+class FileWatcher:
+    """A watcher of local files. `digests` are of their contents as they were read, by path; None for a missing file."""
+
+    def __init__(self, digests: Mapping[Path, str | None]) -> None:
+        self._digests = dict(digests)
+        self._stamps: dict[Path, Stamp] = {}
+
+    async def changed(self) -> None:
+        """Return as soon as the content of a file has changed."""
+        from watchfiles import awatch
+
+        folders = {folder for path in self._digests for folder in (path.absolute().parent, real_path(path).parent)}
+        existing = [folder for folder in folders if folder.is_dir()]
+        if not existing:
+            await asyncio.Event().wait()
+        notifications = awatch(
+            *existing,
+            watch_filter=None,
+            recursive=False,
+            rust_timeout=int(POLL_INTERVAL * 1000),
+            yield_on_timeout=True,
+            ignore_permission_denied=True,
+        )
+        async for _ in notifications:
+            if await asyncio.to_thread(self._check):
+                return
+
+    def _check(self) -> bool:
+        """Return whether a content has changed since the last check; reads files of a new date or size only."""
+        changed = False
+        for path, digest in self._digests.items():
+            stamp = _stamp(path)
+            if path not in self._stamps or stamp != self._stamps[path]:
+                self._stamps[path] = stamp
+                self._digests[path] = digest_of(path)
+                changed = changed or self._digests[path] != digest
+        return changed
+
+
+class UrlWatcher:
+    """A watcher of URLs, which requests each every `interval` seconds, on the condition that it has changed."""
+
+    def __init__(self, fetcher: Fetcher, digests: Mapping[str, str | None], interval: float) -> None:
+        self._fetcher = fetcher
+        self._digests = dict(digests)
+        self._validators: dict[str, Mapping[str, str]] = {}
+        self._interval = interval
+
+    async def changed(self) -> None:
+        """Return as soon as the content of a URL has changed. A URL without a response has not changed."""
+        if not self._digests:
+            await asyncio.Event().wait()
+        changed = False
+        while not changed:
+            await asyncio.sleep(self._interval)
+            changed = await asyncio.to_thread(self._check)
+
+    def _check(self) -> bool:
+        changes = [self._has_changed(url) for url in self._digests]  # every URL, so that its new state is noted
+        return any(changes)
+
+    def _has_changed(self, url: str) -> bool:
+        with suppress(BridgeError):  # the certificate files may be being replaced just now
+            fetched = self._fetcher.get_again(url, DEFAULT_LIMITS.file_bytes, self._validators.get(url, {}))
+            return fetched is not None and self._note(url, fetched)
+        return False
+
+    def _note(self, url: str, fetched: Fetched) -> bool:
+        self._validators[url] = fetched.validators
+        before, self._digests[url] = self._digests[url], hashlib.sha256(fetched.data).hexdigest()
+        return before != self._digests[url]
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def digest_of(path: Path) -> str | None:
+    """Return the SHA-256 of a file in hexadecimal; None if it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+HANGUP: Final = getattr(signal, "SIGHUP", None)
+"""SIGHUP, by convention the signal to reload one's settings; None on Windows, which has none."""
+
+
+class Reloader:
+    """The bridge that serves now, and its replacement by a newer one. `report_line` prints a line for the user."""
+
+    def __init__(self, settings: Settings, bridge: Bridge, report_line: Callable[[str], object]) -> None:
+        self.bridge = bridge
+        self.live = ReloadableServer(_server(bridge))
+        self._settings = settings
+        self._report_line = report_line
+        self._requested = asyncio.Event()
+        self._waits = self._sources(self._settings_digest())
+        if HANGUP is not None:
+            signal.signal(HANGUP, lambda *_: self._requested.set())  # until an event loop runs, which hears it at once
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Reload the document during the block: on SIGHUP and, with --watch, when the document changes."""
+        loop = asyncio.get_running_loop()
+        if HANGUP is not None:
+            loop.add_signal_handler(HANGUP, self._on_hangup)
+        task = asyncio.create_task(self._run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def _on_hangup(self) -> None:
+        if stdio_streams.terminal_hung_up():
+            signal.raise_signal(signal.SIGTERM)
+        else:
+            self._requested.set()
+
+    async def _run(self) -> None:
+        while True:
+            await _first([self._requested.wait, *self._waits])
+            self._requested.clear()
+            await self._reload()
+
+    def _settings_digest(self) -> Mapping[Path, str | None]:
+        """Return the digest of the settings file as it is now, by its path; empty if there is no file."""
+        return {self._settings.file: digest_of(self._settings.file)} if self._settings.file else {}
+
+    def _sources(self, settings: Mapping[Path, str | None]) -> Sequence[Callable[[], Awaitable[object]]]:
+        return changes(self.bridge, settings) if self.bridge.config.watch else ()
+
+    async def _reload(self) -> None:
+        """Load the document again, and serve its tools if it is valid and has operations."""
+        settings = self._settings_digest()  # before the file is read, so that a change meanwhile is noticed
+        try:
+            bridge = await asyncio.to_thread(self._settings.bridge)
+            if not bridge.compilation.operations:
+                raise DocumentError("the document has no operations", where=bridge.config.source)
+            server = _server(bridge)
+        except BridgeError as error:
+            self._report_line(f"reload failed, the old tools stay: {report.one_line(error)}")
+            return
+        old, self.bridge = self.bridge, bridge
+        self.live.replace(server)
+        self._waits = self._sources(settings)
+        self._report_line(report.reloaded(old, bridge))
+
+
+def _server(bridge: Bridge) -> Server:
+    """Make a server that declares whether its tools may change: a document from stdin cannot be read twice."""
+    can_change = bridge.config.source != "-" and (bridge.config.watch or HANGUP is not None)
+    return bridge.server(list_changed=can_change)
+
+
+def on_stderr(text: str) -> None:
+    """Print a line for the user on stderr."""
+    sys.stderr.write(f"openapi-mcp: {text}\n")
+    sys.stderr.flush()
+
+
+async def _first(waits: Sequence[Callable[[], Awaitable[object]]]) -> None:
+    """Return when the first of these functions returns; raises its exception."""
+    tasks = [asyncio.ensure_future(wait()) for wait in waits]
+    try:
+        finished, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in finished:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,127 @@
+"""Serve a bridge over HTTP until a signal comes, in one process or several.
+
+`runtime.serve` opens the socket and checks access; messages and reloading are those of stdio (`serve_stdio`). This is a
+module of its own because it imports starlette, which a start on stdio must not.
+"""
+
+import secrets
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from starlette.applications import Starlette
+
+from ..bridge import Bridge
+from ..errors import BridgeError, UsageError
+from ..runtime import serve as runtime_serve
+from ..runtime.errors import RequestError
+from ..runtime.http import hosting, supervisor
+from ..runtime.http.access import LOOPBACK
+from ..runtime.http.app import create_app
+from ..runtime.http.sessions import Sessions
+from ..runtime.http.workers import WorkerChannel, private_folder
+from . import report
+from .reload import Reloader, on_stderr
+from .serve_stdio import STOP_HANDLER, drift_summary, print_start
+from .settings import HttpSettings, Settings
+
+
+def serve(settings: Settings, bridge: Bridge, http: HttpSettings) -> None:
+    """Serve Streamable HTTP on an address until a signal comes. Raises UsageError."""
+    if bridge.config.file_roots:
+        message = "clients over HTTP cannot name files on this machine"
+        raise UsageError(message, where="--allow-files", hint="use --transport stdio, or leave --allow-files out")
+    with _listen(http) as listener:
+        local = runtime_serve.is_local(listener)
+        _check_access(http, listener)
+        connections = report.connections(bridge, runtime_serve.url(listener, http.path))
+        if http.workers == 1:
+            reloader = Reloader(settings, bridge, on_stderr)
+            print_start(bridge, connections)
+            with drift_summary(reloader):
+                hosting.serve(_app(reloader, http, local=local), listener)
+        else:
+            with private_folder() as folder:
+                print_start(bridge, connections)
+                worker = ServerWorker(settings, _with_secret(http), folder, local=local)
+                _serve_workers(worker, listener, http.workers)
+
+
+def _serve_workers(worker: "ServerWorker", listener: socket.socket, workers: int) -> None:
+    try:
+        supervisor.serve_workers(worker, listener, workers)
+    except RuntimeError as error:
+        raise BridgeError(str(error)) from error
+
+
+@dataclass(frozen=True)
+class ServerWorker:
+    """The application of one of several processes. Each loads the document; they find each other in `folder`."""
+
+    settings: Settings
+    http: HttpSettings
+    folder: Path | None
+    local: bool
+
+    def __call__(self) -> Starlette:
+        """Make the application; called once in each process."""
+        reloader = Reloader(self.settings, self.settings.bridge(), on_stderr)
+        return _app(reloader, self.http, local=self.local, channel=WorkerChannel(self.folder))
+
+
+def _app(reloader: Reloader, http: HttpSettings, *, local: bool, channel: WorkerChannel | None = None) -> Starlette:
+    """Make the application, which reloads its tools for as long as it runs."""
+
+    @asynccontextmanager
+    async def reloading() -> AsyncIterator[None]:
+        STOP_HANDLER.loop_runs = True
+        async with reloader.running():
+            yield
+
+    secret = http.session_secret
+    return create_app(
+        reloader.live,
+        path=http.path,
+        allowed_hosts=runtime_serve.allowed_names(http.allow_host, local=local),
+        allowed_origins=(*LOOPBACK, *http.allow_origin),
+        auth_token=http.auth_token,
+        sessions=Sessions(secret.encode()) if secret else None,
+        max_concurrency=http.max_concurrency,
+        max_body_bytes=http.max_body_bytes,
+        request_timeout=http.request_timeout,
+        channel=channel,
+        background=reloading,
+    )
+
+
+def _with_secret(http: HttpSettings) -> HttpSettings:
+    """Return the settings with a session secret, which all processes share."""
+    return replace(http, session_secret=http.session_secret or secrets.token_urlsafe(32))
+
+
+@contextmanager
+def _usage_errors(where: str, hint: str) -> Iterator[None]:
+    """Turn a RequestError of the runtime into a UsageError."""
+    try:
+        yield
+    except RequestError as error:
+        raise UsageError(str(error), where=where, hint=hint) from None
+
+
+def _listen(http: HttpSettings) -> socket.socket:
+    """Open the listening socket. Raises UsageError if the address cannot be used."""
+    with _usage_errors(f"{http.host}:{http.port}", "choose another address with --host and --port"):
+        return runtime_serve.listen(http.host, http.port)
+
+
+def _check_access(http: HttpSettings, listener: socket.socket) -> None:
+    """Raise UsageError if other machines could connect without a token; warn if that is allowed."""
+    hint = "set OPENAPI_MCP_AUTH_TOKEN to the token that clients must send, or use --allow-unauthenticated"
+    with _usage_errors(f"--host {http.host}", hint):
+        runtime_serve.check_access(
+            listener, auth_token=http.auth_token, allow_unauthenticated=http.allow_unauthenticated
+        )
+    if not (http.auth_token or runtime_serve.is_local(listener)):
+        on_stderr("warning: everybody who reaches this address can call every tool; OPENAPI_MCP_AUTH_TOKEN prevents it")

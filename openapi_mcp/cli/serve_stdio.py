@@ -1,0 +1,90 @@
+"""Serve a bridge on stdio until stdin ends or a signal comes; signals and messages are shared with `serve_http`.
+
+Messages for the user go to stderr; stdout belongs to the client. A start on stdio imports nothing of `serve_http`.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from ..bridge import Bridge
+from ..runtime import stdio
+from . import report
+from .reload import HANGUP, Reloader, on_stderr
+from .settings import Settings
+
+
+class StopHandler:
+    """Handler of SIGINT and SIGTERM while no transport has handlers of its own: the process ends with exit code 0.
+
+    Being stopped is how a server ends, not a failure. Before an event loop runs (`loop_runs`) there is nothing to clean
+    up, and the process ends at once: an exception out of nowhere would leave half of an object behind.
+    """
+
+    loop_runs = False
+
+    def __call__(self, _number: int, _frame: object) -> None:
+        """End the process."""
+        if self.loop_runs:
+            sys.exit(0)
+        sys.stderr.flush()
+        os._exit(0)
+
+
+STOP_HANDLER: Final = StopHandler()
+
+
+def handle_signals() -> None:
+    """Install STOP_HANDLER, and ignore SIGHUP until a Reloader handles it.
+
+    While a transport serves it has handlers of its own, which finish calls in flight; uvicorn raises the signal again
+    once it has stopped, and then it arrives here.
+    """
+    if HANGUP is not None:
+        signal.signal(HANGUP, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, STOP_HANDLER)
+
+
+def serve(settings: Settings, bridge: Bridge) -> None:
+    """Serve stdin and stdout until stdin ends or a signal comes."""
+
+    async def run() -> None:
+        async with reloader.running():
+            await stdio.serve(reloader.live)
+
+    reloader = Reloader(settings, bridge, on_stderr)
+    print_start(bridge, ["stdio: this process's stdin and stdout"])
+    with drift_summary(reloader):
+        _run(run())
+
+
+def _run(main: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine on uvloop where it is installed (see `pyproject.toml`): half as many calls again."""
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(main)
+    else:
+        uvloop.run(main)
+
+
+def print_start(bridge: Bridge, connection: Sequence[str]) -> None:
+    """Print on stderr what is served and how to connect."""
+    sys.stderr.write(report.serving(bridge, connection) + "\n")
+    sys.stderr.flush()
+
+
+@contextmanager
+def drift_summary(reloader: Reloader) -> Iterator[None]:
+    """Print the summary of a contract check on stderr when the block ends, in whatever way."""
+    try:
+        yield
+    finally:
+        if drift := reloader.bridge.drift:
+            drift.close()
+            sys.stderr.write("\n".join([*drift.summary(), ""]))

@@ -1,0 +1,181 @@
+"""The settings of a command: options of the command line and of a TOML file, from which a bridge is opened.
+
+The keys of the file are the names of the options (`base-url = "https://…"`); the command line wins. In its texts
+`${NAME}` stands for the environment variable NAME, and `$$` for a `$`. Only this module reads the file. `HttpSettings`
+holds the options of the HTTP server; those of the tools, which may change while it listens, are in `Config`.
+`ProgressLine` shows the current step of long work: only on a terminal, only on stderr, and only once it has taken a
+second.
+"""
+
+import os
+import re
+import sys
+import threading
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from ..bridge import Bridge
+from ..config import Config
+from ..errors import UsageError
+from ..options import DEFAULTS, SETTINGS
+
+_VARIABLE: Final = re.compile(r"\$\$|\$\{(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}|[^}]*\}?)")
+"""A `$$`, or the name of an environment variable in braces; any other `$` is a `$`."""
+
+LISTENING: Final = frozenset({"host", "port", "path"})
+"""Options that ask for HTTP where no transport is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A document, the options of the command line by name, and the settings file if there is one.
+
+    It can be sent to another process, which then opens the same bridge.
+    """
+
+    source: str
+    command_line: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    file: Path | None = None
+
+    def options(self) -> dict[str, Any]:
+        """Return all options, reading the file as it is now. Raises UsageError."""
+        return (read_settings(self.file) if self.file else {}) | dict(self.command_line)
+
+    def bridge(self, progress: Callable[[str], None] = lambda _: None, *, with_document: bool = False) -> Bridge:
+        """Open the bridge that these options describe, from the document as it is now. Raises BridgeError.
+
+        `progress` and `with_document` are as of `Bridge.open`.
+        """
+        config = Config.from_options(self.source, self.options())
+        return Bridge.open(config, progress, with_document=with_document)
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """Read the options of a TOML file, by their Python names. Raises UsageError, which names the setting."""
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(
+            f"cannot read the settings file: {error.strerror}", where=str(path), hint="check --config"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"the settings file is not TOML: {error}", where=str(path), hint="correct the file") from None
+    options = {name.replace("-", "_"): _expanded(value, f"{path}, {name}") for name, value in settings.items()}
+    for name, value in options.items():
+        option = SETTINGS.get(name)
+        if option is None:
+            hint = f"settings are {', '.join(sorted(each.setting for each in SETTINGS.values()))}"
+            raise UsageError(f"unknown setting: {name.replace('_', '-')}", where=str(path), hint=hint)
+        if not option.accepts(value):
+            hint = "`openapi-mcp settings-schema` prints the JSON Schema of this file"
+            raise UsageError(f"{option.setting} must be {option.expectation}", where=str(path), hint=hint)
+    return options
+
+
+def _expanded(value: Any, where: str) -> Any:
+    """Return a value of the file with the environment variables that its texts name. Raises UsageError."""
+    if isinstance(value, dict):
+        return {name: _expanded(inner, where) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_expanded(inner, where) for inner in value]
+    return _VARIABLE.sub(partial(_variable, where), value) if isinstance(value, str) else value
+
+
+def _variable(where: str, match: re.Match[str]) -> str:
+    name = match["name"]
+    if match[0] == "$$":
+        return "$"
+    if not name:
+        message = "${ must begin the name of an environment variable in braces, as ${NAME}"  # the text may be a secret
+        raise UsageError(message, where=where, hint="write $$ for a $")
+    if name not in os.environ:
+        hint = f"set {name}; or write $${{{name}}} where the text itself is meant"
+        raise UsageError(f"the environment variable {name} is not set", where=where, hint=hint)
+    return os.environ[name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpSettings:
+    """The address of the HTTP server, its processes, its limits, and its access control.
+
+    `port` 0 takes a free one; times are in seconds. `auth_token` is what clients must send (`Authorization: Bearer …`);
+    without one the server listens to this machine only, unless `allow_unauthenticated`. `session_secret` signs session
+    ids; None takes a random one. `allow_host` and `allow_origin` are names besides those of this machine.
+    """
+
+    host: str = DEFAULTS["host"]
+    port: int = DEFAULTS["port"]
+    path: str = DEFAULTS["path"]
+    workers: int = DEFAULTS["workers"]
+    auth_token: str | None = field(default=None, repr=False)
+    allow_unauthenticated: bool = False
+    allow_host: tuple[str, ...] = ()
+    allow_origin: tuple[str, ...] = ()
+    session_secret: str | None = field(default=None, repr=False)
+    max_concurrency: int = DEFAULTS["max_concurrency"]
+    max_body_bytes: int = DEFAULTS["max_body_bytes"]
+    request_timeout: float = DEFAULTS["request_timeout"]
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Self:
+        """Take the options of the HTTP server from those of a command line or settings file. Raises UsageError."""
+        values: dict[str, Any] = {
+            name: tuple(value) if SETTINGS[name].many else value
+            for name, value in options.items()
+            if name in SETTINGS and SETTINGS[name].to == "http"
+        }
+        if "path" in values:
+            values["path"] = "/" + values["path"].strip("/")
+        token = values.get("auth_token")
+        if token is not None and not (token.isascii() and token.isprintable() and token.split() == [token]):
+            raise UsageError(
+                "a token consists of visible ASCII characters without spaces",
+                where="--auth-token",
+                hint="choose another token",
+            )
+        return cls(**values)
+
+
+PROGRESS_DELAY: Final = 1.0
+"""Seconds before progress is shown: people take shorter work for an immediate answer."""
+
+
+class ProgressLine:
+    """A line on the terminal with the current step of long work; call it with each new step.
+
+    with ProgressLine("reading petstore.yaml") as progress:
+        progress("compiling tools")
+    """
+
+    def __init__(self, step: str) -> None:
+        self.step = step
+        self._finished = threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True)
+
+    def __call__(self, step: str) -> None:
+        """Show another step."""
+        self.step = step
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._finished.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _show(self) -> None:
+        if self._finished.wait(PROGRESS_DELAY):
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status(self.step) as status:
+            while not self._finished.wait(0.1):
+                status.update(self.step)

@@ -1,0 +1,1 @@
+"""Programs that call tools: the tools that offer them, their limits, and the sandbox that runs them."""

@@ -1,0 +1,225 @@
+"""Fetch the files of a document over HTTP: `Fetcher`, which decides about every address that is asked for.
+
+Rules for http(s) addresses: a host that the user did not name must have public addresses only, and the connection goes
+to the address that was checked. Each redirect is checked in the same way. The user's headers are sent only to the
+origin of the document.
+
+The user's certificates (`Certificates`) are those that API calls are made with: the trusted ones count for every host,
+the client certificate is shown to the origin of the document only.
+"""
+
+import ipaddress
+import socket
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import urljoin
+
+import httpx
+
+from ..errors import DocumentError, ReferenceRefused, UsageError
+from ..runtime.errors import RequestError
+from ..runtime.upstream.errors import certificate_hint
+from ..runtime.upstream.tls import tls_context
+
+ACCEPT: Final = (
+    "application/vnd.oai.openapi+json, application/vnd.oai.openapi, application/json, application/yaml;q=0.9, */*;q=0.5"
+)
+MAX_REDIRECTS: Final = 5
+TIMEOUT: Final = httpx.Timeout(30, connect=10)
+"""Seconds. Servers that build their document on request are slow to answer."""
+DEADLINE: Final = 120.0
+"""Seconds for one whole file, so that a server that sends a few bytes now and then cannot block a start for ever."""
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_CONDITIONS: Final = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
+"""Headers of a conditional request, and the response headers that their values come from (RFC 9110 §13.1)."""
+_NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
+_UNREACHABLE: Final = "check the address and the network"
+_CURES: Final = {
+    401: "give credentials: --spec-header 'Authorization: Bearer …'",
+    403: "give credentials: --spec-header 'Authorization: Bearer …'",
+    404: "check the address",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The bytes of one fetched file, its URL after redirects, and the charset in its Content-Type.
+
+    `validators` are the headers of a conditional request for the same file (RFC 9110 §13.1).
+    """
+
+    data: bytes
+    url: str
+    charset: str | None
+    validators: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """The files of the trusted certificates and of the client's own (PEM), as `tls_context` takes them."""
+
+    ca: Path | None = None
+    client_cert: Path | None = None
+    client_key: Path | None = None
+
+    def context(self, *, own: bool) -> ssl.SSLContext | bool:
+        """Return httpx's `verify`, with the client certificate for the document's `own` origin. Raises UsageError."""
+        try:
+            return tls_context(self.ca, self.client_cert if own else None, self.client_key if own else None)
+        except RequestError as error:
+            hint = "see --ca, --client-cert and --client-key"
+            raise UsageError(str(error), where="the certificates", hint=hint) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetcher:
+    """An HTTP client for the files of one document.
+
+    `home` is the document's http(s) address, empty for a local document. Its host may be private, and `headers` are
+    sent to its origin only. `certificates` that cannot be used are a UsageError.
+    """
+
+    home: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    transport: httpx.BaseTransport | None = None
+    certificates: Certificates = Certificates()
+
+    def get(self, url: str, most_bytes: int, admit: Callable[[str], None] = lambda _: None) -> Fetched:
+        """Fetch one file of at most `most_bytes`; `admit` is called with each URL, redirects included, to refuse it.
+
+        Raises DocumentError if the file cannot be fetched, ReferenceRefused if it may not be.
+        """
+        fetched = self._get(url, most_bytes, admit, {})
+        if fetched is None:
+            raise DocumentError("cannot be fetched: 304 Not Modified", hint=_UNREACHABLE)
+        return fetched
+
+    def get_again(self, url: str, most_bytes: int, validators: Mapping[str, str]) -> Fetched | None:
+        """Fetch a file, or return None if it is unchanged since these validators. Raises like `get`."""
+        return self._get(url, most_bytes, lambda _: None, validators)
+
+    def _get(
+        self, url: str, most_bytes: int, admit: Callable[[str], None], validators: Mapping[str, str]
+    ) -> Fetched | None:
+        try:
+            return self._follow(public(url), most_bytes, admit, validators)
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            reason = str(error) or type(error).__name__
+            raise DocumentError(f"cannot be fetched: {reason}", hint=certificate_hint(error) or _UNREACHABLE) from error
+
+    def _follow(
+        self, url: str, most_bytes: int, admit: Callable[[str], None], validators: Mapping[str, str]
+    ) -> Fetched | None:
+        trust_env = self._is_own(url)
+        for _ in range(MAX_REDIRECTS + 1):
+            admit(url)
+            tls = self.certificates.context(own=self._is_own(url))
+            with httpx.Client(transport=self.transport, timeout=TIMEOUT, trust_env=trust_env, verify=tls) as client:
+                fetched = self._ask(client, url, most_bytes, validators)
+            if not isinstance(fetched, str):
+                return fetched
+            url = public(fetched)
+        raise DocumentError(f"cannot be fetched: more than {MAX_REDIRECTS} redirects")
+
+    def _ask(
+        self, client: httpx.Client, url: str, most_bytes: int, validators: Mapping[str, str]
+    ) -> Fetched | str | None:
+        """Send one request; return the file, the URL that it redirects to, or None for 304 Not Modified."""
+        request = self._request(client, url)
+        request.headers.update(validators)
+        response = client.send(request, stream=True)
+        try:
+            if response.status_code == httpx.codes.NOT_MODIFIED:
+                return None
+            if response.status_code in REDIRECTS and "location" in response.headers:
+                return urljoin(url, response.headers["location"])
+            if not response.is_success:
+                status = f"{response.status_code} {response.reason_phrase}".strip()
+                raise DocumentError(f"cannot be fetched: {status}", hint=_CURES.get(response.status_code, ""))
+            return Fetched(_read(response, most_bytes), url, response.charset_encoding, _validators(response))
+        finally:
+            response.close()
+
+    def _request(self, client: httpx.Client, url: str) -> httpx.Request:
+        target, home = httpx.URL(url), httpx.URL(self.home)
+        if not is_remote(url) or not target.host:
+            raise ReferenceRefused("is not an http(s) address")
+        headers = httpx.Headers({"Accept": ACCEPT})
+        if target.host == home.host:
+            if self._is_own(url):
+                target = target.copy_with(userinfo=home.userinfo)
+                headers.update(self.headers)
+            return client.build_request("GET", target, headers=headers)
+        # The connection goes to the address that was checked: a second DNS query could return another one.
+        pinned = target.copy_with(host=_public_address(target))
+        headers["Host"] = target.netloc.decode("ascii")
+        return client.build_request("GET", pinned, headers=headers, extensions={"sni_hostname": target.host})
+
+    def _is_own(self, url: str) -> bool:
+        """Return whether a URL has the origin of the document."""
+        return origin(url) == origin(self.home)
+
+
+def is_remote(source: str) -> bool:
+    """Return whether a path or URI is an http(s) address."""
+    return source[:8].lower().startswith(("http://", "https://"))
+
+
+def origin(url: str) -> tuple[str, str, int | None]:
+    """Return the scheme, host and port of a URL (RFC 6454)."""
+    parts = httpx.URL(url)
+    return parts.scheme, parts.host, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def public(url: str) -> str:
+    """Return a URL without user name, password and fragment, so that it can be shown and logged."""
+    try:
+        return str(httpx.URL(url).copy_with(userinfo=b"", fragment=None))
+    except httpx.InvalidURL:
+        return url
+
+
+def _read(response: httpx.Response, most_bytes: int) -> bytes:
+    """Return the decompressed body of a response. Raises ReferenceRefused if too large, DocumentError if too slow."""
+    chunks: list[bytes] = []
+    size, end = 0, time.monotonic() + DEADLINE
+    for chunk in response.iter_bytes():
+        size += len(chunk)
+        if size > most_bytes:
+            raise ReferenceRefused(f"is larger than {most_bytes:,} bytes")
+        if time.monotonic() > end:
+            raise DocumentError(f"took longer than {DEADLINE:.0f} seconds")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _validators(response: httpx.Response) -> Mapping[str, str]:
+    headers = response.headers
+    return {condition: headers[name] for condition, name in _CONDITIONS.items() if name in headers}
+
+
+def _public_address(url: httpx.URL) -> str:
+    """Return the first address of a host that has public addresses only. Raises ReferenceRefused, OSError."""
+    port = url.port or (443 if url.scheme == "https" else 80)
+    addresses = [str(entry[4][0]) for entry in socket.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)]
+    for address in addresses:
+        if not _is_public(address):
+            hint = "references may not reach private networks; if you trust that host, load the document itself from it"
+            raise ReferenceRefused(f"is at a private address, {url.host} ({address})", hint=hint)
+    return addresses[0]
+
+
+def _is_public(address: str) -> bool:
+    """Return whether an IP address is public; an IPv6 address that maps an IPv4 address is judged by the latter."""
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
+        if ip in _NAT64:
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner is not None:
+            return _is_public(str(inner))
+    return ip.is_global and not ip.is_multicast and not ip.is_reserved

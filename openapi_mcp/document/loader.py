@@ -1,0 +1,138 @@
+"""Load a `Document` whose references are all internal from a path, a URL or stdin.
+
+Format and OpenAPI version are detected from the content. A defect inside a document is a Problem of it; DocumentError
+means that there is no usable document.
+
+The prefix of the version decides: `3.0.0-RC1`, `3.0.1-5` and the number 3.1 are read as 3.0, 3.0 and 3.1. A document of
+another kind or of an unknown major version is refused at once, since all later errors would be misleading.
+Specification: OpenAPI 3.2 section 4.1.1.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from ..errors import DocumentError, Problem
+from .bundle import Bundle
+from .fetcher import Certificates, Fetcher, is_remote, public
+from .model import DEFAULT_LIMITS, Document, Limits
+from .parser import Parsed, parse, text_of
+from .sources import References, SourceFile, read_root
+
+VERSIONS: Final = ("2.0", "3.0", "3.1", "3.2")
+_OPENAPI_3: Final = re.compile(r"\s*3(?:\.(\d+))?(?!\d)")
+_OTHER_FORMATS: Final = {
+    "swaggerVersion": "a Swagger 1.x document",
+    "asyncapi": "an AsyncAPI document",
+    "arazzo": "an Arazzo document",
+    "overlay": "an OpenAPI Overlay",
+    "$schema": "a JSON Schema",
+    "raml": "a RAML document",
+}
+
+_VERSION_HINT: Final = 'it must have `openapi: 3.x` or `swagger: "2.0"` at the top level'
+__all__ = ["Document", "Limits", "load"]
+_EXTERNAL_REFERENCE: Final = re.compile(r'"\$(?:ref|dynamicRef)"\s*:\s*"(?!#)')
+"""A reference to another file, in JSON text: a document without a match needs no bundling."""
+
+_HINT: Final = "an OpenAPI document is one JSON or YAML mapping; correct it at that position"
+
+
+def load(
+    source: str,
+    *,
+    headers: Mapping[str, str] = {},
+    certificates: Certificates | None = None,
+    allow_remote_refs: bool = False,
+    reference_root: Path | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Callable[[str], None] | None = None,
+) -> Document:
+    """Load a document and the files it refers to. Raises DocumentError.
+
+    `source` is a path, an http(s) or file URL, or `-` for stdin (whose references are relative to the current folder).
+    `headers` are sent to the origin of `source` only; `certificates` are for fetching. `allow_remote_refs` permits
+    references to other, public hosts; `reference_root` is the folder that references of a local document may not leave
+    (default: see `sources`). `progress` is called with a text such as "reading schemas/pet.yaml" for each file.
+    """
+    home = source if is_remote(source) else ""
+    fetcher = Fetcher(home, headers, certificates=certificates or Certificates())
+    content, text, document, parsed = _read(source, fetcher, limits)
+    if parsed.texts is None and not _EXTERNAL_REFERENCE.search(text):
+        return document
+    references = References(content.uri, fetcher, limits, allow_remote=allow_remote_refs, reference_root=reference_root)
+    return Bundle(document, parsed.texts, references, limits, progress or (lambda _: None)).run()
+
+
+def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, str, Document, Parsed]:
+    """Read and parse the root document; errors name it."""
+    label = "stdin" if source == "-" else public(source) if fetcher.home else source
+    try:
+        content = read_root(source, fetcher, limits)
+        text, notes = text_of(content.data, content.uri, content.charset)
+        parsed = parse(text, limits)
+        version, version_problems = version_of(parsed.value)
+    except DocumentError as error:
+        inside = "" if error.where == label else error.where
+        where = f"{label}, {inside}" if inside else label
+        raise type(error)(error.message, where=where, hint=error.hint or _HINT) from error
+    problems = (*notes, *parsed.problems, *version_problems)
+    document = Document(
+        parsed.value,
+        content.uri,
+        version,
+        problems,
+        digests={content.uri: content.digest},
+        validators={content.uri: content.validators},
+    )
+    return content, text, document, parsed
+
+
+def version_of(root: Any) -> tuple[str, tuple[Problem, ...]]:
+    """Return one of `VERSIONS`, and a Problem if the document's own text is another. Raises DocumentError."""
+    if not isinstance(root, dict):
+        raise DocumentError(f"this is {_describe(root)}, not an OpenAPI document", hint=_VERSION_HINT)
+    if root.get("openapi") is not None:
+        return _openapi(root["openapi"])
+    if root.get("swagger") is not None:
+        return _swagger(root["swagger"])
+    kind = next((name for key, name in _OTHER_FORMATS.items() if key in root), None)
+    defect = f"is {kind}, not an OpenAPI document" if kind else "has no OpenAPI version"
+    raise DocumentError(f"this {defect}", hint=_VERSION_HINT)
+
+
+def _openapi(value: Any) -> tuple[str, tuple[Problem, ...]]:
+    match = _OPENAPI_3.match(str(value)) if isinstance(value, str | int | float) else None
+    if match:
+        version = f"3.{match[1]}"
+        if version in VERSIONS:
+            return version, ()
+        return VERSIONS[-1], (_version_problem("openapi", value, VERSIONS[-1]),)
+    if str(value).strip().startswith("2"):
+        return "2.0", (_version_problem("openapi", value, "2.0"),)
+    raise DocumentError(f"OpenAPI {value!r} is not supported", hint=f"supported are {', '.join(VERSIONS)}")
+
+
+def _swagger(value: Any) -> tuple[str, tuple[Problem, ...]]:
+    if str(value).strip() in ("2.0", "2"):
+        return "2.0", ()
+    if re.match(r"2\.0\D", str(value)):
+        return "2.0", (_version_problem("swagger", value, "2.0"),)
+    raise DocumentError(
+        f"Swagger {value!r} is not supported", hint='supported is "2.0"; later versions have `openapi: 3.x` instead'
+    )
+
+
+def _version_problem(field: str, value: Any, version: str) -> Problem:
+    return Problem(
+        pointer=f"#/{field}", kind="version", message=f"the version {value!r} is unknown; it is read as {version}"
+    )
+
+
+def _describe(value: Any) -> str:
+    if value is None:
+        return "an empty file"
+    if isinstance(value, str) and value.lstrip().startswith("<"):
+        return "a web page or XML"
+    return "a list" if isinstance(value, list) else "a single value"

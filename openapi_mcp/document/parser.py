@@ -1,0 +1,191 @@
+"""Decode the bytes of a file and parse its JSON or YAML, which its content tells apart, not its name.
+
+The result can always be written as JSON: keys are strings, numbers are finite, nothing is nested deeper than the limit.
+A value that had to be left out is a Problem with its pointer.
+
+JSON and YAML are Unicode by specification, but real files are not always. UTF-8, UTF-16 and UTF-32 are detected with
+certainty; any other encoding is a guess and reported as a Problem: the charset of the HTTP response, or what prance's
+`detect_encoding` takes a local file to be.
+
+Specification: RFC 8259 (section 8.1: encoding); YAML 1.2.2 (section 5.2); OpenAPI 3.2 section 4.2.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from ..errors import DocumentError, Problem
+from ..runtime.types import JsonObject
+from . import yaml
+from .model import DEFAULT_LIMITS, Limits, join
+from .objects import ScalarTexts
+from .yaml import has_lone_surrogate, join_surrogates
+
+
+def text_of(data: bytes, uri: str = "", charset: str | None = None) -> tuple[str, tuple[Problem, ...]]:
+    """Return the text of a file, and a Problem if its encoding is a guess; `charset` is that of the HTTP response.
+
+    Raises DocumentError with the line of the first invalid byte if no encoding fits.
+    """
+    encoding = json.detect_encoding(data)
+    try:
+        return data.decode(encoding).removeprefix("\ufeff"), ()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        defect = f"the byte {data[error.start]:#04x} is not {encoding.upper()}"
+    text, how = _guess(data, charset or _detected(uri))
+    if text is None:
+        raise DocumentError(defect, where=f"line {line}", hint="save it as UTF-8")
+    problem = Problem(pointer="#", kind="syntax", message=f"line {line}: {defect}; {how}", hint="save it as UTF-8")
+    return text, (problem,)
+
+
+def _guess(data: bytes, encoding: str | None) -> tuple[str | None, str]:
+    """Return the text of bytes that are not valid Unicode (None if no encoding fits), and how they were decoded."""
+    text = data.decode("utf-8", errors="replace")
+    broken = text.count("\ufffd")
+    if sum(not character.isascii() for character in text) > 2 * broken:  # UTF-8 with a few damaged bytes
+        return text, f"{broken} such characters are replaced"
+    try:
+        return (data.decode(encoding), f"it is read as {encoding}") if encoding else (None, "")
+    except (LookupError, UnicodeError):
+        return None, ""
+
+
+def _detected(uri: str) -> str | None:
+    """Return the encoding of a local file as detected by prance."""
+    if urlsplit(uri).scheme != "file":
+        return None
+    from prance.util.fs import detect_encoding
+
+    try:
+        return str(detect_encoding(url2pathname(urlsplit(uri).path)))
+    except (OSError, AttributeError):  # prance calls lower() on the None of an undecided detector
+        return None
+
+
+_DROPPED: Final = object()
+"""Stands for a number that JSON does not allow, until it is removed."""
+
+_LOOKS_LIKE_JSON: Final = re.compile(r"\s*[{\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The value of one file. `texts` has the spelling of its scalars if it is YAML."""
+
+    value: Any
+    problems: tuple[Problem, ...] = ()
+    texts: ScalarTexts | None = None
+
+
+def parse(text: str, limits: Limits = DEFAULT_LIMITS) -> Parsed:
+    """Parse JSON or YAML. Raises DocumentError with line and column."""
+    if _LOOKS_LIKE_JSON.match(text):
+        try:
+            return _parse_json(text, limits)
+        except json.JSONDecodeError as error:
+            return _parse_flow_yaml(text, limits, error)
+    return Parsed(*yaml.parse(text, limits))
+
+
+def _parse_flow_yaml(text: str, limits: Limits, error: json.JSONDecodeError) -> Parsed:
+    """Parse as YAML, whose flow style looks like JSON; if that fails too, raise the JSON error."""
+    try:
+        return Parsed(*yaml.parse(text, limits))
+    except DocumentError as other:
+        if other.__cause__ is None:  # valid YAML, but beyond a limit
+            raise
+        where = f"line {error.lineno}, column {error.colno}"
+        raise DocumentError(f"this is neither JSON nor YAML: {error.msg}", where=where) from error
+
+
+def _parse_json(text: str, limits: Limits) -> Parsed:
+    repeated: list[tuple[JsonObject, str]] = []
+    dropped: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> JsonObject:
+        value = dict(items)
+        if len(value) != len(items):
+            keys = [key for key, _ in items]
+            repeated.extend((value, key) for key in value if keys.count(key) > 1)
+        return value
+
+    def number(literal: str) -> Any:
+        value = float(literal)
+        return value if math.isfinite(value) else drop(literal)
+
+    def drop(literal: str) -> Any:
+        dropped.append(literal)
+        return _DROPPED
+
+    if has_lone_surrogate(text):
+        text = join_surrogates(text)
+    try:
+        value = json.loads(text, object_pairs_hook=pairs, parse_float=number, parse_constant=drop)
+    except RecursionError as error:
+        raise _too_deep(limits) from error
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:  # an integer of more digits than Python converts (4,300)
+        raise DocumentError(f"this JSON cannot be read: {error}") from error
+    if _depth(value) > limits.depth:
+        raise _too_deep(limits)
+    problems = [*_repeated_keys(value, repeated), *(_without_dropped(value) if dropped else ())]
+    return Parsed(value, tuple(problems))
+
+
+def _too_deep(limits: Limits) -> DocumentError:
+    return DocumentError(f"objects and arrays are nested deeper than {limits.depth} levels")
+
+
+def _depth(value: Any) -> int:
+    """Return how deep objects and arrays are nested in a JSON value."""
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer if type(outer) is list else ())
+            if type(inner) is dict or type(inner) is list
+        ]
+    return depth
+
+
+def _repeated_keys(value: Any, repeated: list[tuple[JsonObject, str]]) -> Iterator[Problem]:
+    """Yield a Problem for each repeated key; the JSON parser does not know the pointers."""
+    if not repeated:
+        return
+    keys: dict[int, list[str]] = {}
+    for mapping, key in repeated:
+        keys.setdefault(id(mapping), []).append(key)
+    for container, pointer in _containers(value):
+        for key in keys.get(id(container), ()):
+            message = f"the key {key!r} is written more than once; the last one counts"
+            yield Problem(pointer=join(pointer, key), kind="syntax", message=message)
+
+
+def _without_dropped(value: Any) -> Iterator[Problem]:
+    """Remove the numbers that are not finite from `value`, and yield a Problem for each."""
+    for container, pointer in _containers(value):
+        keys = list(container) if isinstance(container, dict) else range(len(container) - 1, -1, -1)
+        for key in [key for key in keys if container[key] is _DROPPED]:
+            yield yaml.not_finite(join(pointer, key))
+            del container[key]
+
+
+def _containers(value: Any) -> Iterator[tuple[Any, str]]:
+    """Yield every object and array of a JSON value with its pointer, in document order."""
+    stack = [(value, "#")]
+    while stack:
+        container, pointer = stack.pop()
+        if isinstance(container, dict | list):
+            yield container, pointer
+            items = container.items() if isinstance(container, dict) else enumerate(container)
+            stack.extend(reversed([(inner, join(pointer, key)) for key, inner in items]))

@@ -1,0 +1,107 @@
+"""`Mode`: the tools that `serve` lists. All of them, or the tools of a search where the list would exceed clients."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from .code_mode.limits import DEFAULT_LIMITS, CodeLimits
+from .errors import UsageError
+from .runtime.search import ranking
+from .runtime.search.tools import NAMES, search_catalog
+from .runtime.server.catalog import Catalog
+from .runtime.tool import Tool
+from .token_budget import tokens, tokens_of_bytes
+from .tools.names import suggest_names
+
+
+class Mode(StrEnum):
+    """Contents of the list: every tool, search tools, search tools that run programs, or whichever suits the size."""
+
+    ALL = "all"
+    SEARCH = "search"
+    CODE = "code"
+    AUTO = "auto"
+
+
+MAX_LISTED_TOOLS: Final = 128
+"""VS Code and OpenAI's API take no more tools; other clients take fewer still, and drop the rest in silence."""
+
+MAX_LISTED_TOKENS: Final = 40_000
+"""A fifth of a context window of 200,000 tokens, before anything is asked."""
+
+CODE_NAMES: Final = frozenset({"search_tools", "describe_tool", "run_code"})
+"""Names of the tools that code mode always lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeDecision:
+    """The choice between list and search, and its reason for the user; empty where all tools are listed as usual."""
+
+    searches: bool
+    reason: str = ""
+
+
+def decide(mode: Mode, tools: Sequence[Tool], sizes: Mapping[str, int] = {}) -> ModeDecision:
+    """Choose between list and search; `sizes` are those of Catalog."""
+    if mode is not Mode.AUTO:
+        return ModeDecision(False) if mode is Mode.ALL else ModeDecision(True, "requested with --mode")
+    reason = _excess(tools, sizes)
+    if reason and not ranking.is_available():
+        return ModeDecision(False, f"{reason}; but this Python's SQLite was built without FTS5, so there is no search")
+    return ModeDecision(bool(reason), reason)
+
+
+def _excess(tools: Sequence[Tool], sizes: Mapping[str, int]) -> str:
+    if len(tools) > MAX_LISTED_TOOLS:
+        return f"{len(tools):,} tools are more than the {MAX_LISTED_TOOLS} that many clients accept"
+    cost = sum(tokens_of_bytes(sizes[tool.name]) if tool.name in sizes else tokens(tool) for tool in tools)
+    return f"the list would cost {cost:,} tokens, more than {MAX_LISTED_TOKENS:,}" if cost > MAX_LISTED_TOKENS else ""
+
+
+def catalog(
+    tools: Sequence[Tool],
+    mode: Mode,
+    pinned: Sequence[str] = (),
+    *,
+    page_size: int | None = None,
+    sizes: Mapping[str, int] = {},
+    limits: CodeLimits = DEFAULT_LIMITS,
+) -> Catalog:
+    """Return the tools as a mode offers them; `pinned` are listed in a search as well; `sizes` are those of Catalog.
+
+    Raises UsageError for a pin that is no tool or has the name of a search tool, where SQLite has no full-text search,
+    and where the sandbox of code mode is not installed.
+    """
+    check_pins(tools, pinned)
+    if not decide(mode, tools, sizes).searches:
+        return Catalog(tools, page_size=page_size, sizes=sizes)
+    if reserved := (CODE_NAMES if mode is Mode.CODE else NAMES).intersection(pinned):
+        message = f"{min(reserved)} is also the name of a tool of the search"
+        raise UsageError(message, where="--pin", hint="give the operation another name with x-mcp")
+    if not ranking.is_available():
+        message = "this Python's SQLite was built without FTS5, which the search needs"
+        hint = "use --mode all, or another build of Python"
+        raise UsageError(message, where=f"--mode {mode}", hint=hint)
+    if mode is Mode.CODE:
+        return _code_catalog(tools, pinned, page_size, limits)
+    return search_catalog(tools, pinned=pinned, page_size=page_size)
+
+
+def check_pins(tools: Sequence[Tool], pinned: Sequence[str]) -> None:
+    """Raise UsageError for a pin that is no tool."""
+    names = {tool.name for tool in tools}
+    for name in pinned:
+        if name not in names:
+            hint = suggest_names(name, names) or "`openapi-mcp inspect` names the tools"
+            raise UsageError(f"no such tool: {name}", where=f"--pin {name}", hint=hint)
+
+
+def _code_catalog(tools: Sequence[Tool], pinned: Sequence[str], page_size: int | None, limits: CodeLimits) -> Catalog:
+    try:
+        from .code_mode.tools import code_catalog
+
+        return code_catalog(tools, pinned=pinned, page_size=page_size, limits=limits)
+    except (ImportError, FileNotFoundError):
+        hint = "pip install 'mcp-openapi-bridge[code]', which brings pydantic-monty"
+        raise UsageError("the sandbox for programs is not installed", where="--mode code", hint=hint) from None

@@ -1,0 +1,1 @@
+"""Write a generated package over an earlier one and keep the changes of its owner."""

@@ -1,0 +1,1 @@
+"""Streamable HTTP: the ASGI application, access control, sessions, worker processes, uvicorn."""

@@ -1,0 +1,348 @@
+"""MCP over Streamable HTTP: an ASGI application with one endpoint, where each POST is one message with one response.
+
+The access policy is checked before the message is read. Responses are JSON unless notifications precede the answer (see
+`responses`). A session id carries what was negotiated (see `sessions`), so any process that has the secret and serves
+the same tools can answer any request.
+
+Work whose client, time or server is gone is cancelled, and its cancellation is waited for: nothing is left behind.
+Specification: basic/transports, "Streamable HTTP", of 2025-03-26 to 2026-07-28.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Final
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from .. import protocol
+from ..protocol import Cancellation, Session, Step, Subscription, ToolCall, jsonrpc
+from ..server.reloadable import ReloadableServer
+from ..server.server import Reply, Server
+from ..types import JsonObject, error_result
+from . import access
+from .access import LOOPBACK, AccessPolicy, Headers
+from .limits import MAX_CONCURRENCY, MAX_STREAMS, RECEIVE_TIMEOUT, Capacity, MessageReader
+from .responses import EVENT_STREAM, KEEP_ALIVE, HTTPError, ResponseBody, ResponseWriter
+from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore, Stop
+
+if TYPE_CHECKING:
+    from .workers import WorkerChannel
+
+REQUEST_TIMEOUT: Final = 600.0
+"""Seconds for a complete message: far more than clients wait, and the end of work that no client waits for."""
+
+SHUTDOWN_EVENT: Final = "shutdown"
+"""The key in `scope["state"]` of an asyncio.Event that is set when the server begins to stop (see `connections`)."""
+
+_CACHED_HEADERS: Final = 128
+"""Requests whose parsed headers are cached: of many clients at once, and 8 MiB if all are as long as allowed."""
+
+
+def create_app(
+    server: Server | ReloadableServer,
+    *,
+    path: str = "/mcp",
+    allowed_hosts: Collection[str] | None = LOOPBACK,
+    allowed_origins: Collection[str] | None = LOOPBACK,
+    auth_token: str | None = None,
+    sessions: Sessions | None = None,
+    channel: "WorkerChannel | None" = None,
+    max_body_bytes: int = jsonrpc.MAX_MESSAGE_BYTES,
+    max_concurrency: int | None = MAX_CONCURRENCY,
+    max_streams: int | None = MAX_STREAMS,
+    receive_timeout: float = RECEIVE_TIMEOUT,
+    request_timeout: float | None = REQUEST_TIMEOUT,
+    keep_alive: float = KEEP_ALIVE,
+    background: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+) -> Starlette:
+    """Return an ASGI application that serves MCP at `path`, and `ok` at `/health`.
+
+    `allowed_hosts`, `allowed_origins` and `auth_token` are those of `AccessPolicy`. `sessions` (random by default) must
+    have one secret in all processes that serve the same clients; `channel` connects those on this machine. Times are in
+    seconds: `receive_timeout` for a message to arrive, `request_timeout` for its complete handling, `keep_alive`
+    between two comments on a silent event stream. At most `max_concurrency` messages are handled at once, and
+    `max_streams` streams are open. `background` is entered and left with the application's lifespan, at whose end the
+    server is closed.
+    """
+    live = ReloadableServer.wrap(server)
+    store = SessionStore(*((lambda _message: None, None) if channel is None else (channel.broadcast, channel.ended)))
+    endpoint = _Endpoint(
+        live,
+        AccessPolicy(allowed_hosts=allowed_hosts, allowed_origins=allowed_origins, auth_token=auth_token),
+        MessageReader(max_body_bytes, receive_timeout),
+        SessionManager((sessions or Sessions.random()).for_principal(auth_token or ""), store),
+        AnswerTimeouts(request_timeout),
+        writer=partial(ResponseWriter, keep_alive=keep_alive),
+        calls=Capacity(max_concurrency, "messages at once"),
+        streams=Capacity(max_streams, "open streams"),
+    )
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        try:
+            with nullcontext() if channel is None else channel.connect(live, store.receive):
+                async with background():
+                    yield
+        finally:
+            await live.aclose()
+
+    # A path with a slash at its end is served too: a redirect to the other one would repeat any Host header.
+    routes = [Route("/health", _health), *(Route(each, endpoint) for each in {path, path.rstrip("/") + "/"})]
+    app = _Application(routes=routes, lifespan=lifespan)
+    app.router.redirect_slashes = False
+    app.shortcut = (path, endpoint)
+    return app
+
+
+async def _health(_request: Request) -> PlainTextResponse:
+    return PlainTextResponse("ok\n")
+
+
+class _Application(Starlette):
+    """A Starlette application whose `shortcut`, a path and its endpoint, bypasses routing: a tenth of a call."""
+
+    shortcut: tuple[str, "_Endpoint"]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, endpoint = self.shortcut
+        if scope["type"] == "http" and scope["path"] == path and not scope.get("root_path"):
+            await endpoint(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
+class _Endpoint:
+    """The MCP endpoint, an ASGI application for all methods."""
+
+    def __init__(
+        self,
+        server: ReloadableServer,
+        policy: AccessPolicy,
+        reader: MessageReader,
+        sessions: SessionManager,
+        timeouts: "AnswerTimeouts",
+        *,
+        writer: Callable[[Send], ResponseWriter],
+        calls: Capacity,
+        streams: Capacity,
+    ) -> None:
+        self._server = server
+        self._policy = policy
+        self._headers = lru_cache(_CACHED_HEADERS)(self._checked_headers)
+        self._reader = reader
+        self._sessions = sessions
+        self._timeouts = timeouts
+        self._writer = writer
+        self._calls = calls
+        self._streams = streams
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        writer = self._writer(send)
+        try:
+            response = await self._respond(scope, receive, writer)
+        except HTTPError as error:
+            await writer.finish(error.response)
+        except ClientDisconnect:
+            return
+        except asyncio.CancelledError:
+            # Only a server that stops cancels a request, after its grace period. This is the outermost frame of the
+            # request's task: raised further, the cancellation would be logged as a failure.
+            await writer.finish(HTTPError(503, "The server is stopping.", code=jsonrpc.INTERNAL_ERROR).response)
+        else:
+            await (writer.end() if response is None else writer.finish(response))
+        finally:
+            writer.close()
+
+    async def _respond(self, scope: Scope, receive: Receive, writer: ResponseWriter) -> ResponseBody | None:
+        """Return the response; None if the stream that `writer` has begun, or an empty one, is the response."""
+        method: str = scope["method"]
+        headers = self._headers(tuple(map(tuple, scope["headers"])))
+        writer.headers += access.cors_headers(headers)
+        if access.is_preflight(method, headers):
+            return access.preflight_response(headers)
+        self._policy.check_token(headers)
+        self._check_method(method, headers)
+        if method == "POST":
+            access.check_media_types(headers)
+            return _response(await self._post(scope, receive, headers, writer))
+        session = self._sessions.session(headers)
+        if method == "GET":
+            access.check_accepts_events(headers)
+            return _response(await self._get(session, scope, receive, writer))
+        self._sessions.store.end(session)
+        return ResponseBody(204)
+
+    def _checked_headers(self, lines: tuple[tuple[bytes, bytes], ...]) -> Headers:
+        """Return the headers of a request from an allowed address; a client sends the same ones again and again."""
+        access.check_size(lines)
+        access.check_host(lines)
+        headers = access.combine_lines(lines)
+        self._policy.check_address(headers)
+        return headers
+
+    def _check_method(self, method: str, headers: Headers) -> None:
+        """Raise HTTPError (405) for a method that is not served.
+
+        GET and DELETE concern a session of the handshake era; GET is the stream of changes, if the list can change.
+        """
+        if method == "POST":
+            return
+        allowed = ["POST"]
+        if SESSION in headers and not protocol.is_stateless(None, headers):
+            allowed += ["GET", "DELETE"] if self._server.description.list_changed else ["DELETE"]
+        if method not in allowed:
+            message = "Only POST is served, and GET or DELETE for a session of the handshake era."
+            raise HTTPError(405, message, headers={"Allow": ", ".join(allowed)})
+
+    async def _post(self, scope: Scope, receive: Receive, headers: Headers, writer: ResponseWriter) -> Reply | None:
+        with self._calls:
+            message = protocol.classify(await self._reader.read(receive, headers))
+            stateless = protocol.is_stateless(message, headers)
+            session = Session() if stateless else self._sessions.session(headers)
+            step = self._server.receive(message, session, headers)
+            writer.headers += self._sessions.apply(step, session)
+            if not isinstance(step.action, Subscription):
+                caller, _ = scope.get("client") or ("", 0)
+                notify = writer.notify if access.accepts(headers, EVENT_STREAM) else None
+                reply = await self._answer(step, session, self._server.perform(step, notify, caller), receive)
+                if reply is not None and reply.status == 200 and not access.accepts(headers, access.JSON):
+                    await writer.notify(b"")  # so that the reply is an event
+                return reply
+        access.check_accepts_events(headers)
+        with self._streams:
+            work = self._server.perform(step, writer.notify)
+            return await self._stream(work, scope, receive)
+
+    async def _answer(self, step: Step, session: Session, work: Awaitable[Reply], receive: Receive) -> Reply | None:
+        if step.action is None and not step.batch:
+            return await work
+        tracker = self._sessions.call_tracker(step, session)
+        return await self._timeouts.call(work, step, tracker, receive if step.ends_with_connection else None)
+
+    async def _get(self, session: Session, scope: Scope, receive: Receive, writer: ResponseWriter) -> Reply | None:
+        """Serve the one stream of a session, for changes ("Listening for Messages from the Server")."""
+        with self._streams:
+            work = self._send_changes(session, writer)
+            await self._stream(work, scope, receive, partial(self._sessions.store.track_stream, session))
+        return None
+
+    async def _stream(
+        self, work: Awaitable[Reply], scope: Scope, receive: Receive, tracker: RegisterStop | None = None
+    ) -> Reply | None:
+        return await self._timeouts.stream(work, scope, receive, self._server.changes.end, tracker)
+
+    async def _send_changes(self, session: Session, writer: ResponseWriter) -> Reply:
+        changes = self._server.changes.listen()
+        await writer.begin()
+        async for _ in changes:
+            await writer.notify(jsonrpc.encode(protocol.list_changed()))
+        return Reply(None, session, 200)
+
+
+def _response(reply: Reply | None) -> ResponseBody | None:
+    return None if reply is None else ResponseBody(reply.status, reply.body)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTimeouts:
+    """The time limit of answers in seconds (None is no limit), and their cancellation."""
+
+    request_timeout: float | None
+
+    async def call(
+        self, work: Awaitable[Reply], step: Step, tracker: RegisterStop | None, receive: Receive | None
+    ) -> Reply | None:
+        """Return the answer to a message, or an error if it took too long; None if the work was stopped.
+
+        `receive` is given for a client that cancels by closing its connection.
+        """
+        try:
+            return await _run_until_stopped(work, self.request_timeout, tracker, receive)
+        except TimeoutError:
+            return _timeout_reply(step, f"The call took longer than {self.request_timeout:g} seconds and was stopped.")
+
+    async def stream(
+        self,
+        work: Awaitable[Reply],
+        scope: Scope,
+        receive: Receive,
+        end: Callable[[], None],
+        tracker: RegisterStop | None,
+    ) -> Reply | None:
+        """Return the answer to a request that lasts until its client leaves; a server that stops calls `end`."""
+        shutdown: asyncio.Event | None = scope.get("state", {}).get(SHUTDOWN_EVENT)
+        ending = None if shutdown is None else asyncio.create_task(_call_after(shutdown, end))
+        try:
+            return await _run_until_stopped(work, None, tracker, receive)
+        finally:
+            if ending is not None:
+                ending.cancel()
+
+
+async def _run_until_stopped(
+    work: Awaitable[Reply], seconds: float | None, tracker: RegisterStop | None, receive: Receive | None
+) -> Reply | None:
+    """Return the result of the work; None if it was stopped before. Raises TimeoutError.
+
+    The work runs in the task of its request, which is cheaper than a task of its own; to stop it, its timeout is moved
+    to now.
+    """
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        if not (stopped or limit.expired()):
+            stopped = True
+            limit.reschedule(asyncio.get_running_loop().time())
+
+    limit = asyncio.timeout(seconds)
+    leaving: asyncio.Task[None] | None = None
+    try:
+        async with limit:
+            with _UNTRACKED if tracker is None else tracker(stop):
+                leaving = None if receive is None else asyncio.create_task(_stop_on_disconnect(receive, stop))
+                return await work
+    except TimeoutError:
+        if stopped:
+            return None
+        raise
+    finally:
+        if leaving is not None:
+            leaving.cancel()
+
+
+_UNTRACKED: Final = nullcontext()
+
+
+async def _stop_on_disconnect(receive: Receive, stop: Stop) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    stop()
+
+
+async def _call_after(event: asyncio.Event, function: Callable[[], None]) -> None:
+    await event.wait()
+    function()
+
+
+def _timeout_reply(step: Step, message: str) -> Reply:
+    """Return the answer to a message that took too long; to each message of a batch."""
+    replies = [_timeout_message(part, message) for part in step.batch or (step,)]
+    bodies = [jsonrpc.encode(reply) for reply in replies if reply is not None]
+    return Reply(b"[" + b",".join(bodies) + b"]" if step.batch else bodies[0], step.session, 200)
+
+
+def _timeout_message(step: Step, message: str) -> JsonObject | None:
+    """Return a result with `isError` for a tool call, so that the model sees it; an error for other requests."""
+    if isinstance(step.action, ToolCall):
+        return step.action.reply(error_result(message))
+    if step.action is None or isinstance(step.action, Cancellation):
+        return step.reply
+    return jsonrpc.error(jsonrpc.INTERNAL_ERROR, message, request_id=step.action.request_id)

@@ -1,0 +1,198 @@
+"""Protocol classes for uvicorn with a time limit for each part of a request, and with one write for each response.
+
+uvicorn itself waits without limit for the rest of a request, and for a client to read. A slow client is dropped here,
+so that it cannot take resources from others. `TimeoutProtocol.required` names what is used of uvicorn's private parts:
+with a version of uvicorn that lacks one, `hosting` uses uvicorn's own protocol, without these limits.
+Specification: RFC 9112 §9 (connections), RFC 9110 §15.5.9 (408).
+"""
+
+import asyncio
+import os
+import socket
+import struct
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+
+from .access import MAX_HEADER_BYTES
+from .app import SHUTDOWN_EVENT
+
+if TYPE_CHECKING:
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as _Base
+else:
+    _Base = asyncio.Protocol
+
+Part: TypeAlias = Literal["head", "rest"]
+
+PART_TIMEOUTS: Final[dict[Part, float]] = {"head": 10.0, "rest": 10.0}
+"""Seconds for a request's line and headers, and for the rest of a body whose request was answered already."""
+
+STALL_TIMEOUT: Final = 30.0
+"""Seconds that a client may leave a response unread, when more is to be sent than the buffers hold."""
+
+MAX_PIPELINED_REQUESTS: Final = 16
+"""Requests that a client may send before the responses to earlier ones; uvicorn would queue any number of them."""
+
+MAX_BUFFERED_BYTES: Final = 64 * 1024
+"""Bytes that wait for the end of a turn of the event loop: as many as a transport takes before it pauses writing."""
+
+_NO_LINGERING: Final = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
+_TIMED_OUT: Final = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_TOO_LARGE: Final = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+class MissingAttribute(Exception):
+    """An attribute that this version of uvicorn's protocol class does not have."""
+
+
+class TimeoutProtocol(_Base):
+    """A connection whose client has limited time for each part; a subclass says which part is awaited."""
+
+    required: ClassVar[tuple[str, ...]] = (
+        "app_state", "connections", "cycle", "loop", "on_response_complete", "pause_writing", "resume_writing",
+        "shutdown", "timeout_keep_alive_handler", "transport",
+    )  # fmt: skip
+    """Attributes of uvicorn's protocols that this class overrides or reads; a subclass adds its own."""
+
+    part_timeouts: ClassVar[dict[Part, float]] = PART_TIMEOUTS
+    stall_timeout: ClassVar[float] = STALL_TIMEOUT
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in self.required:
+            if not hasattr(super(), name) and name not in vars(self):
+                raise MissingAttribute(name)
+        self._awaited: Part | None = None
+        self._deadline: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
+        self._head_bytes = 0
+        self._shutdown: asyncio.Event = self.app_state.setdefault(SHUTDOWN_EVENT, asyncio.Event())
+
+    def part(self) -> Part | None:
+        """Return what the client has begun and not finished: a request's head, or the rest of an answered one."""
+        raise NotImplementedError
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to wait for the head of the first request."""
+        super().connection_made(CoalescingTransport(transport, self.loop))  # type: ignore[arg-type]  # it delegates
+        self._expect("head")
+        self._head_bytes = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Parse the data; end the connection if the head is too long."""
+        deadline = self._deadline
+        super().data_received(data)
+        self._expect(self.part())
+        if self._awaited == "head" and self._deadline is deadline:  # still the same head
+            self._head_bytes += len(data)
+            if self._head_bytes > MAX_HEADER_BYTES:
+                self._end(_TOO_LARGE)
+
+    def on_response_complete(self) -> None:
+        """Limit the time for the rest of a request that was answered before it arrived completely."""
+        super().on_response_complete()
+        if not self.transport.is_closing():
+            self._expect(self.part())
+
+    def pause_writing(self) -> None:
+        """Limit the time for which the client does not read."""
+        super().pause_writing()
+        self._stall_timer = self.loop.call_later(self.stall_timeout, self.drop)
+
+    def resume_writing(self) -> None:
+        """Stop the timer: the client reads again."""
+        super().resume_writing()
+        _cancel(self._stall_timer)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection; drop it if the client does not read what is still to be sent."""
+        super().timeout_keep_alive_handler()
+        self.loop.call_later(self.stall_timeout, self.drop)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timers."""
+        self._expect(None)
+        super().connection_lost(exc)
+        _cancel(self._stall_timer)
+
+    def shutdown(self) -> None:
+        """Tell event streams, which would not end by themselves, that the server begins to stop."""
+        self._shutdown.set()
+        super().shutdown()
+
+    def drop(self) -> None:
+        """Close at once and discard what was not sent, here and in the kernel."""
+        if self.transport.is_closing() and self not in self.connections:
+            return  # it is closed already
+        sock = self.transport.get_extra_info("socket")
+        if sock is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)
+        self.transport.abort()
+
+    def is_answered(self) -> bool:
+        """Return whether the response to the current request is complete."""
+        return bool(getattr(self.cycle, "response_complete", False))
+
+    def _expect(self, part: Part | None) -> None:
+        """Start the timer of a part, unless it is the part that is awaited already."""
+        if part == self._awaited:
+            return
+        self._awaited = part
+        self._head_bytes = 1
+        _cancel(self._deadline)
+        if part is not None:
+            self._deadline = self.loop.call_later(self.part_timeouts[part], self._end, _TIMED_OUT)
+
+    def _end(self, response: bytes) -> None:
+        """Close the connection, with a response if the client has begun a request that has none."""
+        if self._awaited == "head" and self._head_bytes and not self.transport.is_closing():
+            self.transport.write(response)
+        self._expect(None)
+        self.transport.close()
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
+
+
+class CoalescingTransport:
+    """A transport that sends what is written in one turn of the event loop together, at the end of that turn.
+
+    The head and body of a response are one packet then, and wake the client once: 6 % of a call.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self.is_closing = transport.is_closing
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        """Send at the end of this turn, or now if more than MAX_BUFFERED_BYTES wait."""
+        if not self._pieces:
+            self._loop.call_soon(self._send)
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size > MAX_BUFFERED_BYTES:
+            self._send()
+
+    def close(self) -> None:
+        """Send what waits, and close."""
+        self._send()
+        self._transport.close()
+
+    def abort(self) -> None:
+        """Close at once, and send nothing more."""
+        self._pieces.clear()
+        self._transport.abort()
+
+    def _send(self) -> None:
+        if self._pieces:
+            data = b"".join(self._pieces)
+            self._pieces.clear()
+            self._size = 0
+            if not self.is_closing():
+                self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)

@@ -1,0 +1,136 @@
+"""Run an ASGI application on a listening socket with uvicorn, until SIGINT or SIGTERM comes.
+
+A server that is stopped ends with exit code 0: streams end at once, and calls in flight have GRACE_PERIOD to finish in.
+Several processes: `supervisor`.
+"""
+
+import functools
+import logging
+import socket
+from typing import Any, Final
+
+from starlette.types import ASGIApp
+
+from .access import MAX_HEADER_BYTES
+from .connections import MAX_PIPELINED_REQUESTS, MissingAttribute, Part, TimeoutProtocol
+
+logger = logging.getLogger("openapi_mcp")
+
+GRACE_PERIOD: Final = 5
+"""Seconds after a signal in which calls in flight may finish; container managers kill after ten."""
+
+IDLE_TIMEOUT: Final = 30
+"""Seconds that a connection waits for its next request: longer than clients wait, so that the client closes it."""
+
+
+def serve(app: ASGIApp, listener: socket.socket) -> None:
+    """Serve an application in this process until SIGINT or SIGTERM comes; raise that signal again at the end."""
+    import uvicorn
+
+    uvicorn.Server(server_config(app)).run(sockets=[listener])
+
+
+def server_config(app: Any, *, workers: int | None = None) -> Any:
+    """Return the configuration of uvicorn. With `workers`, `app` is a factory of applications."""
+    import uvicorn
+
+    connection: Any = _connection  # uvicorn takes any callable, and a function can be pickled
+    return uvicorn.Config(
+        app,
+        factory=workers is not None,
+        workers=workers or 1,
+        http=connection,
+        ws="none",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=IDLE_TIMEOUT,
+        timeout_graceful_shutdown=GRACE_PERIOD,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+    )
+
+
+def _connection(**options: Any) -> Any:
+    """Return the protocol of one connection; uvicorn's own if the classes here do not fit this version of uvicorn."""
+    try:
+        return _connection_class()(**options)
+    except (ImportError, MissingAttribute) as error:
+        _warn_once(repr(error))
+        from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+        own: Any = AutoHTTPProtocol
+        return own(**options)
+
+
+@functools.cache
+def _warn_once(reason: str) -> None:
+    logger.warning("Slow clients are not limited: not supported with this version of uvicorn (%s).", reason)
+
+
+@functools.cache
+def _connection_class() -> type[TimeoutProtocol]:
+    try:
+        return _httptools_connection()
+    except ImportError:
+        return _h11_connection()
+
+
+def _httptools_connection() -> type[TimeoutProtocol]:
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+    class HttpToolsConnection(TimeoutProtocol, HttpToolsProtocol):
+        """A connection parsed by httptools, whose callbacks tell which part is read."""
+
+        required = (
+            *TimeoutProtocol.required, "on_headers_complete", "on_message_begin", "on_message_complete", "pipeline",
+        )  # fmt: skip
+
+        _reading = "head"
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self._reading = "head"
+
+        def on_headers_complete(self) -> None:
+            if len(self.pipeline) >= MAX_PIPELINED_REQUESTS:
+                self.drop()
+                raise ConnectionAbortedError  # so that the rest of the packet is not parsed
+            super().on_headers_complete()
+            self._reading = "body"
+            self._expect(None)  # the next part, perhaps in the same packet, is another one
+
+        def on_message_complete(self) -> None:
+            super().on_message_complete()
+            self._reading = ""
+
+        def part(self) -> Part | None:
+            if self._reading == "body":
+                return "rest" if self.is_answered() else None
+            return "head" if self._reading else None
+
+    return HttpToolsConnection
+
+
+def _h11_connection() -> type[TimeoutProtocol]:
+    import h11
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class H11Connection(TimeoutProtocol, H11Protocol):  # type: ignore[misc]  # both are asyncio.Protocol at run time
+        """A connection parsed by h11, whose state machine tells which part is read."""
+
+        required = (*TimeoutProtocol.required, "conn")
+
+        def data_received(self, data: bytes) -> None:
+            if len(self.conn.trailing_data[0]) > MAX_HEADER_BYTES:  # of later requests
+                self.drop()
+            else:
+                super().data_received(data)
+
+        def part(self) -> Part | None:
+            state = self.conn.their_state
+            if state is h11.SEND_BODY:
+                return "rest" if self.is_answered() else None
+            return "head" if state is h11.IDLE and self.conn.trailing_data[0] else None
+
+    return H11Connection

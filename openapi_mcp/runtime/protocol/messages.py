@@ -1,0 +1,302 @@
+"""Messages and their consequences as data: `Step`, its actions, and how they are parse_level from requests.
+
+An action (a call, a page of the list, a subscription, a cancellation) is executed elsewhere; its `reply` renders the
+answer for the revision of the request. Members of a message that this server does not use (`task`, `inputResponses`,
+`requestState`) are ignored, whatever they contain.
+
+Specification: server/tools, server/utilities/logging of 2024-11-05 to 2025-11-25 (levels of RFC 5424 §6.2.1),
+basic/utilities/progress, basic/patterns/subscriptions of 2026-07-28.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from ..types import CallToolResult, Implementation, JsonObject, Schema, ToolDescription
+from . import headers, jsonrpc, trace_context
+from .headers import Headers
+from .jsonrpc import INVALID_PARAMS, Refusal, Request, RequestId, is_id, members
+from .revisions import Revision
+
+LogLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
+LEVELS: Final[tuple[LogLevel, ...]] = get_args(LogLevel)
+"""The levels of log messages, lowest first."""
+
+DEFAULT_LEVEL: Final[LogLevel] = "warning"
+"""The threshold of a client that set no level: problems are reported, successes are not."""
+
+
+def parse_level(value: Any) -> LogLevel | None:
+    """Return a level by its name, None for a value that is not a level."""
+    return next((level for level in LEVELS if level == value), None)
+
+
+def is_at_least(level: LogLevel, threshold: LogLevel | None) -> bool:
+    """Return whether a level reaches a threshold; None stands for the threshold of a client that set none."""
+    return LEVELS.index(level) >= LEVELS.index(threshold or DEFAULT_LEVEL)
+
+
+SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
+_LIST_CHANGED: Final = "notifications/tools/list_changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A `tools/call` to be executed.
+
+    `result_fields` are the fields that the era adds to every result. `progress_token` is set if the client wants
+    progress notifications (basic/utilities/progress). `trace` is the client's trace context by header name, well
+    formed; it may be sent upstream, but never replaces an argument of the tool. `session_id` is the HTTP session of the
+    call, in which its id is unique, and `log_level` the level that this session has set. `headers` are those of an HTTP
+    request of the stateless era. `explicit_fields`: see `ServerDescription`.
+    """
+
+    request_id: jsonrpc.RequestId
+    revision: Revision
+    name: str
+    arguments: Mapping[str, Any]
+    result_fields: Mapping[str, Any] = field(default_factory=dict)
+    progress_token: jsonrpc.RequestId | None = None
+    trace: Mapping[str, str] = field(default_factory=dict)
+    session_id: str | None = None
+    log_level: LogLevel | None = None
+    headers: Headers | None = None
+    explicit_fields: bool = False
+
+    def header_mismatch(self, input_schema: Schema) -> JsonObject | None:
+        """Return the error response (HTTP status 400) for headers that differ from the arguments, else None."""
+        if self.headers is None:
+            return None
+        refusal = headers.check_header_arguments(input_schema, self.arguments, self.headers)
+        return None if refusal is None else refusal.reply(self.request_id)
+
+    def reply(self, result: CallToolResult, output_schema: Schema | None = None) -> JsonObject:
+        """Return the response with this result, of a tool whose (original) outputSchema is `output_schema`."""
+        rendered = self.revision.call_result(result, output_schema, explicit=self.explicit_fields)
+        meta = {**rendered.get("_meta", {}), **self.result_fields.get("_meta", {})}
+        return jsonrpc.result(self.request_id, {**rendered, **self.result_fields, **({"_meta": meta} if meta else {})})
+
+    def progress(self, count: int, message: str, *, total: int | None = None) -> JsonObject:
+        """Return a progress notification. `count` grows with each one, up to `total` if that is known."""
+        params: JsonObject = {"progressToken": self.progress_token, "progress": count}
+        params |= {} if total is None else {"total": total}
+        return jsonrpc.notification("notifications/progress", params | self.revision.progress_message(message))
+
+    def wants_log(self, level: LogLevel) -> bool:
+        """Return whether the client receives log messages of this level."""
+        return self.revision.logging and is_at_least(level, self.log_level)
+
+    def log(self, level: LogLevel, data: Any, logger: str = "openapi-mcp") -> JsonObject | None:
+        """Return a log message about this call, None if the client does not receive its level.
+
+        `data` is any JSON value. A client that set no level receives `warning` and above. A client of the stateless era
+        receives nothing, since logging is deprecated there (server/utilities/logging).
+        """
+        if not self.wants_log(level):
+            return None
+        return jsonrpc.notification("notifications/message", {"level": level, "logger": logger, "data": data})
+
+    def refuse(self, message: str) -> JsonObject:
+        """Return the response for an unknown tool (-32602: server/tools, "Error Handling")."""
+        return jsonrpc.error(jsonrpc.INVALID_PARAMS, message, request_id=self.request_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolList:
+    """A `tools/list` to be executed: one page."""
+
+    request_id: jsonrpc.RequestId
+    revision: Revision
+    cursor: str | None = None
+    result_fields: Mapping[str, Any] = field(default_factory=dict)
+    explicit_fields: bool = False
+
+    @property
+    def is_past_end(self) -> bool:
+        """Return whether the client sends the empty cursor of the last page back; the page of that has no tools."""
+        return self.explicit_fields and self.cursor == ""
+
+    def render(self, tools: Iterable[ToolDescription], next_cursor: str | None) -> JsonObject:
+        """Return the result of this page. It is the same for each request of this revision and cursor.
+
+        The page after the last has no cursor: a client that reads on as long as there is one comes to an end.
+        """
+        is_last = next_cursor is None and self.explicit_fields and not self.is_past_end
+        cursor = "" if is_last else next_cursor
+        return {**self.revision.tool_list(tools, cursor), **self.result_fields}
+
+    def reply(self, rendered: JsonObject) -> JsonObject:
+        """Return the response with a rendered page."""
+        return jsonrpc.result(self.request_id, rendered)
+
+    def reply_encoded(self, encoded: bytes) -> bytes:
+        """Return the response with a rendered page that is encoded already."""
+        return jsonrpc.encode_result(self.request_id, encoded)
+
+    def refuse(self, message: str) -> JsonObject:
+        """Return the response for an unknown cursor (-32602: server/utilities/pagination, "Error Handling")."""
+        return jsonrpc.error(jsonrpc.INVALID_PARAMS, message, request_id=self.request_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscription:
+    """A `subscriptions/listen` (2026-07-28): acknowledged first, notified of each change, ended by a reply.
+
+    `tools_list_changed` tells whether changes of the list of tools are reported: the client asked for it and this
+    server promises it.
+    """
+
+    request_id: jsonrpc.RequestId
+    revision: Revision
+    tools_list_changed: bool
+    result_fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def acknowledgement(self) -> JsonObject:
+        """Return the first message: the notifications that will be sent, of those that this server supports."""
+        notifications = {"toolsListChanged": True} if self.tools_list_changed else {}
+        return self._notification("notifications/subscriptions/acknowledged", {"notifications": notifications})
+
+    def list_changed(self) -> JsonObject:
+        """Return the notification that the list of tools has changed."""
+        return self._notification(_LIST_CHANGED, {})
+
+    def cancellation(self) -> JsonObject:
+        """Return the message after the reply on stdio, where no stream ends to show the end of the subscription."""
+        return self._notification("notifications/cancelled", {"requestId": self.request_id})
+
+    def reply(self) -> JsonObject:
+        """Return the response with which the server ends the subscription."""
+        meta = {**self.result_fields.get("_meta", {}), **self._tag()}
+        return jsonrpc.result(self.request_id, {**self.result_fields, "_meta": meta})
+
+    def _notification(self, method: str, params: Mapping[str, Any]) -> JsonObject:
+        return jsonrpc.notification(method, {"_meta": self._tag(), **params})
+
+    def _tag(self) -> JsonObject:
+        return {SUBSCRIPTION_ID: self.request_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """A `notifications/cancelled`: stop the request of this id and send nothing more about it.
+
+    Over HTTP the id is one of the session in which the message came.
+    """
+
+    request_id: jsonrpc.RequestId
+
+
+Action: TypeAlias = ToolCall | ToolList | Subscription | Cancellation
+
+
+def list_changed() -> JsonObject:
+    """Return the notification of the handshake era that the list of tools has changed (server/tools)."""
+    return jsonrpc.notification(_LIST_CHANGED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerDescription:
+    """The details that the server gives about itself.
+
+    `ttl_ms` and `cache_scope` are the caching hints of 2026-07-28: for how many milliseconds, and by whom, the list of
+    tools may be cached. Five minutes is the value in the specification's own examples. `list_changed` promises
+    notifications when that list changes. `explicit_fields` sends `structuredContent` and `nextCursor` even when they
+    are absent (as `{}` and as `""`), for clients that require them.
+    """
+
+    implementation: Implementation
+    instructions: str | None = None
+    ttl_ms: int = 300_000
+    cache_scope: Literal["public", "private"] = "public"
+    list_changed: bool = False
+    explicit_fields: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The state that a client of the handshake era has negotiated; the stateless era does not use it.
+
+    `revision` is the answer to `initialize`, None before (and without) it. `id` is the id of the HTTP session, None on
+    stdio and for clients without a session. `log_level` is the level of `logging/setLevel`, None if none was set.
+    """
+
+    revision: str | None = None
+    id: str | None = None
+    log_level: LogLevel | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """The consequences of one message.
+
+    At most one of `reply`, `action` and `batch` is set, and none of them if there is nothing to do or to send. `status`
+    is the HTTP status of the answer. `batch` has one Step for each message of a JSON-RPC batch (2025-03-26), whose
+    replies together make one array. `ends_with_connection` means that a client which closes the HTTP exchange wants the
+    action to stop (2026-07-28); if it is False, a lost connection has no meaning. `opens_session` marks the answer to a
+    successful `initialize`.
+    """
+
+    session: Session
+    status: int = 200
+    reply: JsonObject | None = None
+    action: Action | None = None
+    batch: tuple["Step", ...] = ()
+    ends_with_connection: bool = False
+    opens_session: bool = False
+
+
+def read_call(request: Request, revision: Revision, **fields: Any) -> ToolCall | Refusal:
+    """Return the ToolCall of a `tools/call` request; `fields` are the fields that the request does not contain."""
+    params = members(request.params)
+    if isinstance(params, Refusal):
+        return params
+    name, arguments, meta = params.get("name"), params.get("arguments"), params.get("_meta")
+    if not isinstance(name, str):
+        return Refusal(INVALID_PARAMS, "params.name must be the name of a tool.")
+    if not isinstance(arguments, dict | None):
+        return Refusal(INVALID_PARAMS, "params.arguments must be an object.")
+    return ToolCall(
+        request_id=request.id,
+        revision=revision,
+        name=name,
+        arguments=arguments or {},
+        progress_token=_progress_token(meta),
+        trace=trace_context.read(meta),
+        **fields,
+    )
+
+
+def _progress_token(meta: Any) -> RequestId | None:
+    """Return a token that is a string or an integer, like an id; any other value could not be repeated."""
+    token: Any = meta.get("progressToken") if isinstance(meta, dict) else None
+    return token if is_id(token) else None
+
+
+def read_list(request: Request, revision: Revision) -> ToolList | Refusal:
+    """Return the ToolList of a `tools/list` request. An empty cursor is a cursor (see `ToolList.is_past_end`)."""
+    params = members(request.params)
+    if isinstance(params, Refusal):
+        return params
+    cursor = params.get("cursor")
+    if not isinstance(cursor, str | None):
+        return Refusal(INVALID_PARAMS, "params.cursor must be a string.")
+    return ToolList(request_id=request.id, revision=revision, cursor=cursor)
+
+
+def read_subscription(request: Request, revision: Revision, *, list_changed: bool) -> Subscription | Refusal:
+    """Return the Subscription of a `subscriptions/listen` request; `list_changed` is the server's own promise.
+
+    Notifications that this server does not support are omitted from the acknowledgement, not refused
+    (basic/patterns/subscriptions).
+    """
+    params = members(request.params)
+    if isinstance(params, Refusal):
+        return params
+    requested = params.get("notifications")
+    if not isinstance(requested, dict):
+        return Refusal(INVALID_PARAMS, "params.notifications must be an object.")
+    tools = requested.get("toolsListChanged", False)
+    if not isinstance(tools, bool):
+        return Refusal(INVALID_PARAMS, "params.notifications.toolsListChanged must be true or false.")
+    return Subscription(request_id=request.id, revision=revision, tools_list_changed=tools and list_changed)

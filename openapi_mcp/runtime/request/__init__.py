@@ -1,0 +1,1 @@
+"""Requests: from a Tool and the arguments of a call to an `httpx.Request`."""

@@ -1,0 +1,214 @@
+"""Build one `httpx.Request` from a tool and the arguments of a call: pure but for files, and exact to the byte.
+
+All parts are escaped before httpx gets them. The host comes from configuration and document, never from an argument. A
+client's trace context is added last; it replaces neither arguments nor configured headers.
+
+Specification: OpenAPI 3.2 Operation and Parameter Objects, RFC 9110; for the trace context MCP basic of 2026-07-28
+("Trace context") and W3C Trace Context §3.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import httpx
+
+from .. import media_types
+from ..errors import ArgumentError, RequestError
+from ..tool import Argument, SecurityScheme, Tool
+from . import auth, bodies, content, context, headers, styles, urls
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """The options of the server's operator that apply to every request.
+
+    `base_url` replaces that of the document. `headers` replace computed ones of the same name, but not a body's
+    Content-Type. `credentials` are keyed by `SecurityScheme.name`. Neither of the two is shown in a repr.
+    `credential_sources` name the variable or option of a credential that is not read from the variable of its scheme.
+    `client_certificate` says that connections use one, which satisfies mutualTLS. Files in the folders `file_roots`, at
+    any depth, may be sent by their URL (`file:///…`); by default none. `lenient` sends what deviates from the document,
+    as far as it can be written: undeclared arguments in the query, and requests without a required credential.
+    """
+
+    base_url: str | None = None
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
+    credential_sources: Mapping[str, str] = field(default_factory=dict)
+    client_certificate: bool = False
+    file_roots: tuple[Path, ...] = ()
+    lenient: bool = False
+
+
+def build_request(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
+    """Return the request of a call. Raises ArgumentError and RequestError.
+
+    The arguments are validated, or `options.lenient` allows others. `context_of` returns its deviations then.
+    """
+    try:
+        return _build(tool, arguments, options)
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            "An argument contains a lone surrogate (half of a character), which UTF-8 cannot encode."
+        ) from error
+    except RecursionError as error:
+        raise ArgumentError("The arguments are nested too deeply.") from error
+
+
+def add_trace_context(tool: Tool, request: httpx.Request, trace: Mapping[str, str]) -> None:
+    """Add the headers of a trace, except those that the request has already or that an argument of the tool sets.
+
+    A `tracestate` belongs to the `traceparent` of the same trace and is not sent without it.
+    """
+    if not trace:
+        return
+    arguments = {(item.wire_name or item.name).lower() for item in tool.arguments if item.location == "header"}
+    excluded = {name for name in trace if name in request.headers or name in arguments}
+    if "traceparent" in excluded:
+        excluded.add("tracestate")
+    for name, value in trace.items():
+        if name not in excluded:
+            request.headers[name] = value
+
+
+def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
+    by_location, deviations = _by_location(tool, arguments, lenient=options.lenient)
+    credentials = auth.build_credentials(tool, options.credentials, client_certificate=options.client_certificate)
+    base_url = urls.parse_base_url(options.base_url or tool.base_url)
+    if tool.required_schemes:
+        deviations += _without_credentials(tool, options, base_url.query)
+    path_values = {item.wire_name or item.name: _path_value(item, value) for item, value in by_location["path"]}
+    url = urls.build(base_url, tool.path, path_values, _query(tool.path, by_location["query"], credentials))
+    body = bodies.build(tool, arguments, options.file_roots)
+    fields = headers.build(
+        host=base_url.host,
+        accept=tool.accept,
+        arguments=by_location["header"],
+        cookies=by_location["cookie"],
+        credentials=credentials,
+        configured=options.headers,
+        content_type=body.content_type if body else tool.content_type,
+    )
+    request = _request(tool.method, url, fields, body.content if body else b"")
+    is_guess = tool.base_url_is_guess and not options.base_url
+    if tool.security or is_guess or deviations:
+        context.attach(request, context.RequestContext(_sent(tool, options), is_guess, tuple(deviations)))
+    return request
+
+
+def _without_credentials(tool: Tool, options: RequestOptions, base_query: str) -> list[str]:
+    """Return the deviation of a request without a required credential. Raises RequestError unless that is allowed."""
+    missing, cure = auth.missing_credentials(tool, options.credentials, options.headers, base_query)
+    if missing and not options.lenient:
+        raise RequestError(f"{missing}, so the call was not sent. {cure}")
+    return [f"{missing}. {cure}"] if missing else []
+
+
+def _sent(tool: Tool, options: RequestOptions) -> tuple[tuple[SecurityScheme, str], ...]:
+    """Return the schemes whose credentials a request carries, each with the source of its credential."""
+    schemes = auth.sent_schemes(tool, options.credentials, client_certificate=options.client_certificate)
+    sources = options.credential_sources
+    return tuple(
+        (scheme, "--client-cert" if scheme.type == "mutualTLS" else sources.get(scheme.name, scheme.variable))
+        for scheme in schemes
+    )
+
+
+def _request(method: str, url: httpx.URL, fields: headers.Lines, content: bytes) -> httpx.Request:
+    """Return the request that httpx makes of a content; httpx takes three times as long to add Content-Length."""
+    if content:
+        fields.append((b"Content-Length", b"%d" % len(content)))
+    elif method in _WITH_LENGTH:
+        fields.insert(1, (b"Content-Length", b"0"))
+    request = httpx.Request(method, url, headers=fields, stream=httpx.ByteStream(content))
+    request.read()
+    request.method = method  # httpx upper-cases it, but a method is case-sensitive (RFC 9110 §9.1)
+    return request
+
+
+_WITH_LENGTH: Final = frozenset({"POST", "PUT", "PATCH"})
+"""Methods whose requests have a Content-Length without content too (RFC 9110 §8.6)."""
+
+
+_ArgumentValues: TypeAlias = list[tuple[Argument, Any]]
+"""Arguments with their values, in the document's order."""
+
+
+def _by_location(
+    tool: Tool, arguments: Mapping[str, Any], *, lenient: bool
+) -> tuple[Mapping[str, _ArgumentValues], list[str]]:
+    """Return the arguments of the call by location, and deviations; `querystring` counts as `query`.
+
+    Raises ArgumentError for an argument of no location, and for a path without one of its arguments.
+    """
+    by_location: dict[str, _ArgumentValues] = defaultdict(list)
+    count, deviations = 0, list[str]()
+    for argument in tool.arguments:
+        if argument.name in arguments:
+            count += 1
+            location = "query" if argument.location == "querystring" else argument.location
+            by_location[location].append((argument, arguments[argument.name]))
+        elif lenient and argument.location == "path":
+            raise ArgumentError(f"`{argument.name}` is a part of the path and missing.")
+    unknown = _unknown(tool, arguments) if count < len(arguments) else []
+    if unknown and not lenient:
+        _refuse_unknown(tool, unknown)
+    for name in unknown:
+        deviations.append(f"`{name}` is sent in the query.")
+        by_location["query"].append(
+            (Argument(name=name, location="query", wire_name=name, style="form", explode=True), arguments[name])
+        )
+    return by_location, deviations
+
+
+def _unknown(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
+    """Return the arguments that the tool does not declare, unless they become properties of the body.
+
+    A body that is one argument, or no body, has no such properties.
+    """
+    if tool.body is not None and not any(a.location == "body" and a.wire_name is None for a in tool.arguments):
+        return []
+    declared = {argument.name for argument in tool.arguments}
+    return [name for name in arguments if name not in declared]
+
+
+def _refuse_unknown(tool: Tool, unknown: Iterable[str]) -> None:
+    names = " or ".join(f"`{name}`" for name in unknown)
+    available = ", ".join(f"`{argument.name}`" for argument in tool.arguments)
+    raise ArgumentError(f"This tool has no argument {names}. Its arguments are: {available or 'none'}.")
+
+
+def _path_value(argument: Argument, value: Any) -> urls.PathValue:
+    return urls.PathValue(argument.name, styles.path_text(argument, content.parameter_value(argument, value)))
+
+
+def _query(template: str, arguments: _ArgumentValues, credentials: auth.Credentials) -> str:
+    """Return the query string.
+
+    A credential replaces an argument of its name: only the configuration sets it. No argument replaces a pair that the
+    path template fixes, also not as a property of an object or within a query that is one argument.
+    """
+    if not (arguments or credentials.query):
+        return ""
+    secrets = [(styles.percent_encode(name), styles.percent_encode(value)) for name, value in credentials.query]
+    secret_names = {name for name, _ in secrets}
+    parts: list[str] = []
+    for argument, value in arguments:
+        if argument.location == "querystring":
+            parts.append(_querystring(argument, value))
+        else:
+            pairs = styles.query_pairs(argument, content.parameter_value(argument, value))
+            parts += [f"{name}={text}" for name, text in pairs if name not in secret_names]
+    if fixed := urls.fixed_pairs(template):
+        parts = [pair for part in parts for pair in part.split("&") if urls.pair_name(pair) not in fixed]
+    parts += [f"{name}={text}" for name, text in secrets]
+    return "&".join(part for part in parts if part)
+
+
+def _querystring(argument: Argument, value: Any) -> str:
+    """Return the value of an `in: querystring` parameter, which is the query itself in its media type (OpenAPI 3.2)."""
+    content_type = argument.content_type or content.FORM
+    text = content.parameter_text(argument, value, content_type)
+    return text if isinstance(value, dict) and media_types.is_form(content_type) else styles.percent_encode(text)

@@ -1,0 +1,1 @@
+"""An httpx.Response to a CallToolResult."""

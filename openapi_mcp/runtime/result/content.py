@@ -1,0 +1,177 @@
+"""The body of a response read by its media type: as text, as a JSON value, or as content blocks. Nothing is dropped.
+
+A declared type is believed if the bytes agree with it. JSON is recognised under any label, since many APIs mislabel it.
+
+A `multipart/*` body is split into its parts: each part's media type, name and bytes, however malformed it is otherwise.
+A delimiter is a line of its own (RFC 2046 §5.1.1); bare line feeds, white space after it and a missing end are
+tolerated; text before the first delimiter and after the last is not content.
+
+Specification: MCP server/tools "Tool Result", RFC 9110 §8.3, RFC 8259, RFC 2046 §5.1.
+"""
+
+import base64
+import binascii
+import json
+import quopri
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from email.message import Message
+from email.parser import BytesHeaderParser
+from typing import Any, Final, NamedTuple
+
+from .. import event_streams, jsontext, media_types
+from ..types import MISSING, JsonObject, Missing, audio_content, blob_content, image_content, text_content
+from . import html_text
+
+# Levels of multipart within multipart (RFC 2046 §5.1.6); more are not in use.
+_MAX_DEPTH: Final = 3
+# Levels of arrays and objects in a value. Deeper JSON is text only: the JSON reader of official Python clients refuses
+# a whole message from 200 levels on, and each result adds some.
+_MAX_JSON_DEPTH: Final = 128
+# C0 controls except tab, line feed, form feed and carriage return: binary data has them, text has not.
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
+_END_OF_HEADERS: Final = re.compile(rb"\r?\n\r?\n")
+_BLOCKS: Final[dict[str, Callable[[bytes, str], JsonObject]]] = {"image": image_content, "audio": audio_content}
+
+
+class DecodedBody(NamedTuple):
+    """A body as text, as a JSON value, or as other blocks.
+
+    `is_json` says that the text is the JSON of the value, `is_html` that it is the visible text of a page.
+    """
+
+    text: str | None = None
+    value: Any | Missing = MISSING
+    blocks: tuple[JsonObject, ...] = ()
+    is_json: bool = False
+    is_html: bool = False
+
+
+def read(content_type: str, data: bytes, uri: str, depth: int = 0) -> DecodedBody:
+    """Decode a body that is not empty. `uri` names bytes that are neither text nor image nor audio."""
+    kind = media_types.essence(content_type)
+    family = kind.partition("/")[0]
+    if family == "multipart" and depth < _MAX_DEPTH:
+        body = _read_multipart(content_type, data, uri, depth)
+        if body is not None:
+            return body
+    if family in _BLOCKS and not media_types.is_text(kind):
+        return DecodedBody(blocks=(_BLOCKS[family](data, kind),))
+    body = _read_json(content_type, data)
+    if body is not None:
+        return body
+    text = decode(data, content_type)
+    if html_text.is_html(kind, text):
+        return DecodedBody(html_text.to_text(text), is_html=True)
+    if media_types.is_text(kind) or (kind in {"", media_types.OCTET_STREAM} and _is_plain_text(data, text)):
+        return DecodedBody(text, _read_entries(kind, text))
+    return DecodedBody(blocks=(blob_content(data, kind or media_types.OCTET_STREAM, uri),))
+
+
+def decode(data: bytes, content_type: str) -> str:
+    """Decode text by its declared charset, else by its byte order mark, else as UTF-8, else as Windows-1252."""
+    charset = media_types.parameter(content_type, "charset")
+    for encoding in filter(None, (charset, "utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else None, "utf-8-sig")):
+        try:
+            return data.decode(encoding)
+        except (ValueError, LookupError):  # not in this encoding; an unknown encoding, or an invalid name
+            continue
+    return data.decode("cp1252", "replace")
+
+
+def _is_plain_text(data: bytes, text: str) -> bool:
+    """Return whether bytes without a type are text: valid UTF-8 without control characters."""
+    return not _CONTROL.search(text) and text.encode("utf-8", "replace") == data.removeprefix(b"\xef\xbb\xbf")
+
+
+def _read_json(content_type: str, data: bytes) -> DecodedBody | None:
+    """Return a JSON body, or None. Under another label it must be an object or array: `1` or `true` may be anything."""
+    is_declared = media_types.is_json(content_type)
+    if not is_declared and not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        return None
+    try:
+        # Without a null byte or a byte order mark at its start it is UTF-8, as nearly always.
+        needs_detection = 0 in data[:4] or data[:1] > b"\x7f"
+        text = data.decode(json.detect_encoding(data) if needs_detection else "utf-8")
+    except UnicodeDecodeError:  # not one of the encodings that RFC 8259 allows
+        text = decode(data, content_type)
+    try:
+        value = jsontext.read(text)
+    except (ValueError, RecursionError):
+        return None
+    if not jsontext.is_shallow(text, value, _MAX_JSON_DEPTH):
+        return DecodedBody(text)
+    return DecodedBody(text, value, is_json=True) if is_declared or isinstance(value, dict | list) else None
+
+
+def _read_entries(kind: str, text: str) -> list[Any] | Missing:
+    """Return the values of a text that is a sequence of JSON texts; MISSING without any, or if one is not JSON."""
+    parser = event_streams.parser_for(kind) or (event_streams.LineParser if media_types.is_json(kind) else None)
+    if parser is None:
+        return MISSING
+    try:
+        values = [jsontext.read(entry) for entry in parser().feed(text, final=True)]
+    except (ValueError, RecursionError):
+        return MISSING
+    return values if values and jsontext.is_shallow(text, values, _MAX_JSON_DEPTH) else MISSING
+
+
+def _read_multipart(content_type: str, data: bytes, uri: str, depth: int) -> DecodedBody | None:
+    """Return the content blocks of all parts, or None if there are none."""
+    boundary = media_types.parameter(content_type, "boundary")
+    blocks: list[JsonObject] = []
+    for part in split(data, boundary) if boundary else []:
+        body = read(part.content_type, part.data, uri, depth + 1)
+        blocks += body.blocks if body.text is None else [text_content(body.text), *body.blocks]
+    return DecodedBody(blocks=tuple(blocks)) if blocks else None
+
+
+@dataclass(frozen=True, slots=True)
+class BodyPart:
+    """A part of a multipart body; its `content_type` is `text/plain` by default (RFC 2046 §5.1)."""
+
+    content_type: str
+    data: bytes
+    name: str | None = None
+
+
+def split(body: bytes, boundary: str) -> list[BodyPart]:
+    """Return the parts of a multipart body in order; none if the boundary does not occur."""
+    return [_part(entity) for entity in _entities(body, boundary)]
+
+
+def _entities(body: bytes, boundary: str) -> Iterator[bytes]:
+    delimiter = re.compile(
+        rb"(?:\A|\r?\n)--" + re.escape(boundary.encode("latin-1", "replace")) + rb"(--)?[ \t]*(?=\r?\n|\Z)"
+    )
+    delimiters = list(delimiter.finditer(body))
+    for index, start in enumerate(delimiters):
+        if start.group(1):
+            return
+        end = delimiters[index + 1].start() if index + 1 < len(delimiters) else len(body)
+        yield body[start.end() : end]
+
+
+def _part(entity: bytes) -> BodyPart:
+    """Parse headers, an empty line and the bytes; the line end of the delimiter precedes the first header."""
+    blank = _END_OF_HEADERS.search(entity)
+    head, data = (entity[: blank.start()], entity[blank.end() :]) if blank else (b"", entity.lstrip(b"\r\n"))
+    headers = BytesHeaderParser().parsebytes(head.lstrip(b"\r\n"))
+    name = headers.get_param("name", header="content-disposition")
+    return BodyPart(
+        str(headers.get("content-type", "text/plain")),
+        _decode_transfer(headers, data),
+        name if isinstance(name, str) else None,
+    )
+
+
+def _decode_transfer(headers: Message, data: bytes) -> bytes:
+    """Undo a Content-Transfer-Encoding. HTTP has none (RFC 9110 §8.4), but mail gateways and old servers send it."""
+    encoding = str(headers.get("content-transfer-encoding", "")).strip().lower()
+    if encoding == "quoted-printable":
+        return quopri.decodestring(data)
+    try:
+        return base64.b64decode(data, validate=False) if encoding == "base64" else data
+    except binascii.Error:
+        return data

@@ -1,0 +1,78 @@
+"""Response headers that a model needs beside a body: paging, totals, versions, limits, and those that are declared.
+
+They are shown in one line and in `_meta`. Of a link of the same address only what differs in the query is shown
+(`next: page=2`), which is what the next call needs.
+
+Specification: RFC 8288 §3 (Link), RFC 9110 §8.8.3 (ETag), §10.2 (Location, Retry-After), §14.4 (Content-Range).
+"""
+
+import re
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import httpx
+
+from ..tool import Tool
+
+HEADERS: Final = "openapi-mcp/headers"
+"""The name in `_meta` of the headers: text by lower-case name, `link` an object of URLs by relation."""
+
+_NEEDED: Final = re.compile(
+    r"etag|location|content-location|content-range|retry-after|deprecation|sunset"
+    r"|(x-)?rate-?limit(-.+)?"
+    r"|(x-)?(total|pages?|per-?page|pagination|next|prev|previous|cursor|count|result-count|item-count)(-.+)?"
+    r"|(x-)?[a-z-]+-(total|total-?count|page-?count|total-?pages|next-?page|next-?cursor|next-?token|continuation)"
+)
+_NEVER: Final = frozenset({"link", "set-cookie", "content-type", "content-length", "content-encoding"})
+_MAX_VALUE: Final = 300
+"""Characters of a header's value: a long URL."""
+_MAX_LINE: Final = 2000
+_LINK: Final = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s,;\"]+))*)")
+_RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s,;\"]+))", re.IGNORECASE)
+
+
+def needed_headers(tool: Tool, response: httpx.Response) -> dict[str, Any]:
+    """Return the headers of a response that a model needs: `link` parsed, others as text."""
+    links = _links(response)
+    headers: dict[str, Any] = {"link": links} if links else {}
+    for name, value in response.headers.items():  # those of one name are joined
+        if name not in _NEVER and value and (name in tool.response_headers or _NEEDED.fullmatch(name)):
+            headers[name] = value[:_MAX_VALUE]
+    return headers
+
+
+def line(headers: dict[str, Any], response: httpx.Response) -> str:
+    """Return the headers in one line."""
+    links = [f"{relation}: {_difference(url, response)}" for relation, url in headers.get("link", {}).items()]
+    others = [f"{name}: {value}" for name, value in headers.items() if name != "link"]
+    return f"Headers: {'; '.join([*links, *others])}"[:_MAX_LINE]
+
+
+def _links(response: httpx.Response) -> dict[str, str]:
+    """Return the absolute URLs of a Link header by their relations."""
+    links: dict[str, str] = {}
+    for target, parameters in _LINK.findall(response.headers.get("link", "")):
+        relation = _RELATION.search(parameters)
+        if relation is None:
+            continue
+        try:
+            url = str(response.request.url.join(target))
+        except (httpx.InvalidURL, ValueError):
+            url = target
+        for name in (relation[1] or relation[2] or "").split():
+            links.setdefault(name.lower(), url[:_MAX_VALUE])
+    return links
+
+
+def _difference(url: str, response: httpx.Response) -> str:
+    """Return the query pairs of a link that the request has not, if the address is the same; else the URL."""
+    own = response.request.url
+    try:
+        target = httpx.URL(url)
+    except httpx.InvalidURL:
+        return url
+    if target.path != own.path or not target.query:
+        return url
+    sent = set(parse_qsl(own.query.decode("ascii", "replace"), keep_blank_values=True))
+    pairs = parse_qsl(target.query.decode("ascii", "replace"), keep_blank_values=True)
+    return "&".join(f"{name}={value}" for name, value in pairs if (name, value) not in sent) or url

@@ -1,0 +1,1 @@
+"""A Step to a Reply: the catalog of tools, calls, notifications, reloading."""

@@ -1,0 +1,251 @@
+"""`Calls`: one call of a tool, from its arguments to a result; a failure becomes a result too.
+
+An expected failure (RuntimeFailure) is described to the model. Any other is logged with its traceback, and the model is
+only told that the call failed.
+"""
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import httpx
+
+from ..arguments import check, prepare
+from ..errors import ArgumentError, RequestError, RuntimeFailure, UpstreamError
+from ..protocol import jsonrpc
+from ..request import build
+from ..request.build import RequestOptions, build_request
+from ..request.context import context_of, guess_hint
+from ..result.build import to_result
+from ..result.sanitizing import Sanitizer, secrets_of
+from ..tool import Tool
+from ..types import MISSING, CallToolResult, error_result
+from ..upstream.client import Upstream
+from ..upstream.errors import causes
+from ..upstream.events import NO_EVENTS, CallEvents
+from .catalog import BuiltinTool, ListedTool
+from .deviations import with_deviations
+from .functions import NO_FUNCTIONS, Api, Functions
+
+logger = logging.getLogger("openapi_mcp")
+
+Findings: TypeAlias = Future[Sequence[str]]
+"""Sentences about a call, which may become known while its result is made or later."""
+
+Observer: TypeAlias = Callable[[Tool, httpx.Request, httpx.Response], Findings | None]
+"""A function that is called for each response of the API. It must not block, and must not change its arguments."""
+
+Limiter: TypeAlias = Callable[[str, str], float | None]
+"""A rate limit: for a caller and a tool's name None if the call may be made, else the seconds until it may."""
+
+MAX_FINDINGS_WAIT: Final = 0.25
+"""Seconds that a client which asked for log messages waits for findings; after that the result is sent without."""
+
+NO_TRACE: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+_UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+"""Errors that come before the first byte of a request is sent."""
+
+
+class _CallContext(NamedTuple):
+    """The parameters of a call besides its arguments."""
+
+    trace: Mapping[str, str]
+    events: CallEvents
+    max_streamed_bytes: int | None
+    max_result_bytes: int
+    on_sent: Callable[[], None]
+
+
+class Calls:
+    """The maker of tool calls. `max_result_bytes` limits how much of a response a result holds (see `result.build`).
+
+    A tool with an entry in `functions` is called through its function; any other tool is only its request.
+    """
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        options: RequestOptions,
+        *,
+        max_result_bytes: int,
+        observer: Observer | None = None,
+        limiter: Limiter | None = None,
+        functions: Functions = NO_FUNCTIONS,
+    ) -> None:
+        self.sanitizer = Sanitizer(secrets_of(options))
+        self.upstream = upstream
+        self.observer = observer
+        self._options = options
+        self._max_result_bytes = max_result_bytes
+        self._limiter = limiter
+        self._functions = functions
+
+    async def call(
+        self,
+        tool: ListedTool,
+        arguments: Mapping[str, Any],
+        *,
+        caller: str = "",
+        trace: Mapping[str, str] = NO_TRACE,
+        events: CallEvents = NO_EVENTS,
+        max_streamed_bytes: int | None = None,
+        max_result_bytes: int | None = None,
+        on_sent: Callable[[], None] | None = None,
+    ) -> CallToolResult:
+        """Return the result of a call, cut to `max_streamed_bytes` if a notification was sent before it.
+
+        A built-in tool makes its calls through this method: they are limited, observed and reported like any other. It
+        gives `max_result_bytes` for a result that it uses itself and that is not streamed to the client, and `on_sent`
+        to learn that the request has left: a call with invalid arguments, or without connection, has no effect.
+        """
+        if max_result_bytes is not None:
+            max_streamed_bytes = None
+        try:
+            if isinstance(tool, BuiltinTool):
+                call = partial(
+                    self.call, caller=caller, trace=trace, events=events, max_streamed_bytes=max_streamed_bytes
+                )
+                return self.sanitizer.result(await tool.answer(prepare(tool, arguments), call))
+            wait = self._limiter(caller, tool.name) if self._limiter else None
+            if wait is not None:
+                return error_result(_too_many_calls(tool, wait))
+            events.on_call(tool.name)
+            limit = self._max_result_bytes if max_result_bytes is None else max_result_bytes
+            context = _CallContext(trace, events, max_streamed_bytes, limit, on_sent or _ignore)
+            return await self._check_and_call(tool, arguments, context)
+        except RuntimeFailure as failure:
+            return error_result(self.sanitizer.text(str(failure)))
+        except Exception:
+            logger.exception("The call of %s failed.", tool.name)
+            return error_result("The server failed while it made this call; the reason is in its log.")
+
+    async def _check_and_call(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> CallToolResult:
+        """Check the arguments and return the result of the call.
+
+        With `lenient`, arguments that do not fit are sent, and the result says so; what cannot be sent is refused.
+        """
+        if not self._options.lenient:
+            return await self._call(tool, prepare(tool, arguments), context)
+        checked, refusal = check(tool, arguments)
+        function = self._functions.get(tool.name)
+        if refusal and function is not None and not function.takes(checked):
+            raise ArgumentError(refusal)
+        try:
+            result = await self._call(tool, checked, context)
+        except (ArgumentError, RequestError) as failure:
+            if not refusal:
+                raise
+            raise ArgumentError(f"{refusal}\nThis cannot be sent: {failure}") from failure
+        except UpstreamError as failure:
+            result = error_result(self.sanitizer.text(str(failure)))
+        return await self._with_deviations(tool, result, [refusal] if refusal else [], context.events)
+
+    async def _with_deviations(
+        self, tool: Tool, result: CallToolResult, deviations: Sequence[str], events: CallEvents
+    ) -> CallToolResult:
+        """Return a result that says first, and in `_meta`, how its request deviated from the document; log it."""
+        if not deviations:
+            return result
+        sentences = [self.sanitizer.text(sentence) for sentence in deviations]
+        logger.warning("The call of %s deviates from the document: %s", tool.name, " ".join(sentences))
+        for sentence in sentences:
+            await events.log("warning", sentence)
+        return with_deviations(result, sentences)
+
+    async def _call(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> CallToolResult:
+        """Return the result of a tool's function, or of its request."""
+        function = self._functions.get(tool.name)
+        if function is None:
+            return await self._result(tool, arguments, context)
+        result = partial(self._result, context=context)
+        response = partial(self._send, context=context)
+        return self.sanitizer.result(await function.answer(Api(tool, arguments, result, response)))
+
+    async def _send(
+        self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext
+    ) -> tuple[httpx.Response, Findings | None]:
+        """Send the request for some arguments; return the response and the observer's findings about it."""
+        request = build_request(tool, arguments, self._options)
+        build.add_trace_context(tool, request, context.trace)
+        try:
+            response = await self._send_noted(request, context)
+        except UpstreamError as error:
+            if hint := guess_hint(request):
+                raise UpstreamError(f"{error} {hint}") from error
+            raise
+        return response, self._observe(tool, request, response)
+
+    async def _send_noted(self, request: httpx.Request, context: _CallContext) -> httpx.Response:
+        """Send a request, and note that it has left unless no connection was made."""
+        try:
+            response = await self.upstream.send(request, context.events)
+        except BaseException as error:
+            if not any(isinstance(cause, _UNSENT) for cause in causes(error)):
+                context.on_sent()
+            raise
+        context.on_sent()
+        return response
+
+    def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> Findings | None:
+        try:
+            return self.observer(tool, request, response) if self.observer else None
+        except Exception:
+            logger.exception("The call of %s succeeded, but its observer failed.", tool.name)
+            return None
+
+    async def _result(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> CallToolResult:
+        """Send the request and return its result.
+
+        Notifications are sent before the size is decided: only a result that follows one is limited to
+        `max_streamed_bytes`.
+        """
+        response, findings = await self._send(tool, arguments, context)
+        events, max_streamed_bytes = context.events, context.max_streamed_bytes
+        notes: list[str] = []
+        limit = context.max_result_bytes
+        make = partial(to_result, tool, response, sanitizer=self.sanitizer)
+        result = make(max_bytes=limit, on_truncation=notes.append)
+        if notes:
+            await events.log("notice", notes[0])
+        await _log_findings(tool, findings, events)
+        while max_streamed_bytes is not None and events.has_notified and limit and _size(result) > max_streamed_bytes:
+            limit = min(limit, max_streamed_bytes) // 2
+            result = make(max_bytes=limit)
+        return await self._with_deviations(tool, result, context_of(response.request).deviations, events)
+
+
+async def _log_findings(tool: Tool, findings: Findings | None, events: CallEvents) -> None:
+    """Send the findings that are known soon to a client that asked for them; an observer's failure is only logged."""
+    if findings is None or not events.is_enabled_for("notice"):
+        return
+    future = asyncio.wrap_future(findings)
+    await asyncio.wait([future], timeout=MAX_FINDINGS_WAIT)
+    if not future.done() or future.cancelled():
+        return
+    if (error := future.exception()) is not None:
+        logger.error("The call of %s succeeded, but its response could not be checked.", tool.name, exc_info=error)
+        return
+    for sentence in future.result():
+        await events.log("notice", sentence)
+
+
+def _ignore() -> None:
+    """Do nothing, for a caller that does not ask whether its request was sent."""
+
+
+def _too_many_calls(tool: Tool, wait: float) -> str:
+    seconds = max(1, math.ceil(wait))
+    return f"Too many calls of {tool.name}. Try again in {seconds} second{'s' if seconds > 1 else ''}."
+
+
+def _size(result: CallToolResult) -> int:
+    """Return the bytes of a result as JSON, before the revision's own fields are added."""
+    structured = None if result.structured_content is MISSING else result.structured_content
+    return len(jsonrpc.encode([*result.content, structured]))

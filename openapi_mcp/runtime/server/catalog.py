@@ -1,0 +1,142 @@
+"""`Catalog`: the tools by name, and their list in pages. `BuiltinTool`: a tool that the server itself answers.
+
+A cursor is opaque, the same in every process that serves the same tools in the same pages, and verified: any other text
+is refused. A BuiltinTool is listed like any other. It sends no request of its own: it gets a function that calls tools,
+so that limits, logs and checks apply to what it does. Specification: MCP server/utilities/pagination.
+"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, Final, Protocol, TypeAlias
+
+from .. import jsontext
+from ..errors import CursorError
+from ..protocol import STATELESS
+from ..tool import Tool
+from ..types import CallToolResult, ToolDescription
+
+MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
+"""The largest page: the official npm clients read at most 10 MiB in one line, and drop the connection over that."""
+
+_OVERHEAD_BYTES: Final = 512
+"""Bytes around a tool's schemas and texts in the list, which differ between revisions."""
+
+_NEWEST_REVISION: Final = list(STATELESS.values())[-1]
+_LISTED_FIELDS: Final = tuple(field.name for field in fields(ToolDescription))
+
+
+class CallByName(Protocol):
+    """A function that calls a tool on behalf of the client whose call is answered; a failure is a result."""
+
+    def __call__(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        /,
+        *,
+        max_result_bytes: int | None = None,
+        on_sent: Callable[[], None] | None = None,
+    ) -> Awaitable[CallToolResult]:
+        """Return the result of a call; with `max_result_bytes` it holds so much of the response, and is not sent on.
+
+        `on_sent` is called once the request has been sent, as far as that is known; not for a call that was refused.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltinTool(ToolDescription):
+    """A tool that the server answers. `answer` gets arguments that fit the inputSchema; it may raise RuntimeFailure."""
+
+    answer: Callable[[Mapping[str, Any], CallByName], Awaitable[CallToolResult]]
+
+
+ListedTool: TypeAlias = Tool | BuiltinTool
+"""A tool that can be listed and called: an operation of the API, or a built-in tool."""
+
+Page: TypeAlias = tuple[tuple[ListedTool, ...], str | None]
+"""Tools and the cursor of the next page, which is None at the end."""
+
+
+class Catalog:
+    """An immutable sequence of tools, to be listed in pages and called by name.
+
+    `hidden` tools can be called by their names and are not listed; a listed tool of the same name has precedence.
+    `page_size` is the maximal number of tools on a page; without it a page ends only where it would exceed
+    `max_page_bytes`, since many clients never request a second one. `sizes` are the bytes of tools in the list by name,
+    as far as they are known. Raises ValueError if two listed tools share a name or if `page_size` is below 1.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[ListedTool],
+        *,
+        hidden: Iterable[Tool] = (),
+        page_size: int | None = None,
+        max_page_bytes: int = MAX_PAGE_BYTES,
+        sizes: Mapping[str, int] = {},
+    ) -> None:
+        self.tools = tuple(tools)
+        listed: dict[str, ListedTool] = {tool.name: tool for tool in self.tools}
+        self._by_name = MappingProxyType({tool.name: tool for tool in hidden} | listed)
+        if len(listed) != len(self.tools):
+            raise ValueError("Two tools have the same name.")
+        if page_size is not None and page_size < 1:
+            raise ValueError("A page must hold at least one tool.")
+        starts = list(_page_starts(self.tools, page_size or len(self.tools), max_page_bytes, sizes))
+        self._pages = MappingProxyType(dict(_pages(self.tools, starts)))
+
+    def get(self, name: str) -> ListedTool | None:
+        """Return the tool of that name, listed or hidden, if there is one."""
+        return self._by_name.get(name)
+
+    def page(self, cursor: str | None = None) -> Page:
+        """Return the page that begins at a cursor; the first one without it. Raises CursorError."""
+        try:
+            return self._pages[cursor]
+        except KeyError:
+            raise CursorError("The cursor is not valid, or no longer. Ask for the list from its beginning.") from None
+
+    def lists_same_tools(self, other: "Catalog") -> bool:
+        """Return whether both give clients the same list in the same order; the tools' requests may differ."""
+        return [_listing(tool) for tool in self.tools] == [_listing(tool) for tool in other.tools]
+
+
+def size(tool: ToolDescription) -> int:
+    """Return the bytes of the tool's entry in tools/list of the newest revision."""
+    return jsontext.byte_length(_NEWEST_REVISION.tool(tool))
+
+
+def _listing(tool: ListedTool) -> str:
+    """Return the listed fields of a tool as JSON, in which `1` and `true` differ."""
+    return json.dumps([getattr(tool, name) for name in _LISTED_FIELDS], default=dict)
+
+
+def _page_starts(
+    tools: tuple[ListedTool, ...], page_size: int, max_page_bytes: int, sizes: Mapping[str, int]
+) -> Iterator[int]:
+    """Yield the index of the first tool of each page."""
+    start = page_bytes = 0
+    yield start
+    for index, tool in enumerate(tools):
+        tool_bytes = (sizes.get(tool.name) or size(tool)) + _OVERHEAD_BYTES
+        if index > start and (index - start >= page_size or page_bytes + tool_bytes > max_page_bytes):
+            start, page_bytes = index, 0
+            yield start
+        page_bytes += tool_bytes
+
+
+def _pages(tools: tuple[ListedTool, ...], starts: list[int]) -> Iterator[tuple[str | None, Page]]:
+    cursors = [None, *_cursors(tools, starts[1:]), None]
+    for number, (start, end) in enumerate(pairwise([*starts, len(tools)])):
+        yield cursors[number], (tools[start:end], cursors[number + 1])
+
+
+def _cursors(tools: tuple[ListedTool, ...], starts: list[int]) -> Iterator[str]:
+    """Yield digests of the list and a position in it: no cursor is valid for other names or another order."""
+    names = "\n".join(tool.name for tool in tools)
+    for start in starts:
+        yield hashlib.sha256(f"{start}\n{names}".encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,189 @@
+"""`Server`: one message in, at most one reply out; it connects the protocol, the tools and the API.
+
+No failure is raised: each becomes a reply. Transports stay thin: the bytes and statuses of replies are made here.
+"""
+
+import logging
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from .. import media_types, protocol
+from ..errors import CursorError, UnknownToolError
+from ..protocol import ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
+from ..request.build import RequestOptions
+from ..result.build import BINARY_FACTOR
+from ..tool import Tool
+from ..types import CallToolResult, JsonObject
+from ..upstream.client import Upstream
+from .calls import Calls, Limiter, Observer
+from .catalog import Catalog, ListedTool
+from .functions import NO_FUNCTIONS, Functions
+from .notifications import ClientNotifier, Notify
+
+logger = logging.getLogger("openapi_mcp")
+
+MAX_RESULT_BYTES: Final = 80_000
+"""How much of a response a result holds: 20,000 tokens of four bytes. Clients refuse results of more than 25,000."""
+
+MAX_STREAMED_BYTES: Final = 1_000_000
+"""The size of a result that follows notifications: clients drop an event of 1 MiB, which holds more than the result."""
+
+_UNKNOWN_TOOL: Final = "There is no tool of that name."
+
+
+class Reply(NamedTuple):
+    """The reply for a transport: bytes of JSON or None, the session from now on, and the HTTP status."""
+
+    body: bytes | None
+    session: Session
+    status: int
+
+
+class Server:
+    """An MCP server for a catalog of tools. It belongs to one event loop; its creator calls `aclose`.
+
+    `limiter` limits the rate of calls, `observer` is called for those that the API answered. `functions` are the
+    functions of tools by the tools' names; a tool without one is only its request.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        description: ServerDescription,
+        upstream: Upstream,
+        *,
+        options: RequestOptions,
+        max_result_bytes: int = MAX_RESULT_BYTES,
+        observer: Observer | None = None,
+        limiter: Limiter | None = None,
+        functions: Functions = NO_FUNCTIONS,
+    ) -> None:
+        self.catalog = catalog
+        self.description = description
+        self._upstream = upstream
+        self._calls = Calls(
+            upstream,
+            options,
+            max_result_bytes=max_result_bytes,
+            observer=observer,
+            limiter=limiter,
+            functions=functions,
+        )
+        self._max_binary_bytes = max_result_bytes * BINARY_FACTOR
+        # Encoded pages by revision and cursor. Their number is bounded, since only the catalog's own cursors are valid.
+        self._pages: dict[tuple[str, str | None], bytes] = {}
+
+    def receive(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Step:
+        """Return the Step that a message causes (see `protocol.receive`), for `perform`."""
+        step = protocol.receive(self.description, session, message, headers)
+        return self._check_headers(step, step.action) if isinstance(step.action, ToolCall) else step
+
+    async def perform(
+        self,
+        step: Step,
+        notify: Notify | None = None,
+        caller: str = "",
+        *,
+        max_streamed_bytes: int | None = MAX_STREAMED_BYTES,
+    ) -> Reply:
+        """Carry out a Step and return its reply. Raises only when it is cancelled.
+
+        `notify` sends messages before the reply: progress and log messages that the client asked for, and signs of life
+        of a call that takes long (on stdio, where `max_streamed_bytes` is None, only as progress). A result that
+        follows such a message is cut to `max_streamed_bytes` whatever `max_result_bytes` is, and says so. `caller`
+        identifies the client to the `limiter`.
+        The messages of a batch are performed one after the other, so that no message causes many requests at once; its
+        replies are one message of unlimited size, so no notification precedes them.
+        """
+        if not step.batch:
+            return Reply(await self._perform(step, notify, caller, max_streamed_bytes), step.session, step.status)
+        bodies = [body for part in step.batch if (body := await self._perform(part, None, caller)) is not None]
+        return Reply(b"[" + b",".join(bodies) + b"]" if bodies else None, step.session, step.status)
+
+    async def handle(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Reply:
+        """Receive a message, perform its Step, and return the reply."""
+        return await self.perform(self.receive(message, session, headers))
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
+        """Call a tool and return its result, with `is_error` for a failure. Raises UnknownToolError."""
+        tool = self.catalog.get(name)
+        if tool is None:
+            raise UnknownToolError(_UNKNOWN_TOOL)
+        return await self._calls.call(tool, arguments)
+
+    async def aclose(self) -> None:
+        """Close the connections to the API."""
+        await self._upstream.aclose()
+
+    def _check_headers(self, step: Step, call: ToolCall) -> Step:
+        """Refuse a call whose headers contradict its arguments; done in `receive`, since it is an HTTP status too."""
+        tool = self.catalog.get(call.name)
+        mismatch = None if tool is None else call.header_mismatch(tool.input_schema)
+        return step if mismatch is None else Step(session=step.session, status=400, reply=mismatch)
+
+    async def _perform(
+        self, step: Step, notify: Notify | None, caller: str, max_streamed_bytes: int | None = None
+    ) -> bytes | None:
+        action = step.action
+        if isinstance(action, ToolCall):
+            tool = self.catalog.get(action.name)
+            if tool is None:
+                return _encode(action.refuse(_UNKNOWN_TOOL))
+            return _encode(await self._reply_to_call(action, tool, notify, caller, max_streamed_bytes))
+        if isinstance(action, ToolList):
+            return self._reply_to_list(action)
+        return None if step.reply is None else _encode(step.reply)
+
+    async def _reply_to_call(
+        self, call: ToolCall, tool: ListedTool, notify: Notify | None, caller: str, max_streamed_bytes: int | None
+    ) -> JsonObject:
+        make_call = partial(
+            self._calls.call,
+            tool,
+            call.arguments,
+            caller=caller,
+            trace=call.trace,
+            max_streamed_bytes=max_streamed_bytes,
+        )
+        is_stream = max_streamed_bytes is not None
+        if notify is None or not (is_stream or call.progress_token is not None or call.revision.logging):
+            return call.reply(await make_call(), tool.output_schema)
+        max_binary_bytes = self._max_binary_bytes if is_stream else 0
+        sanitizer = self._calls.sanitizer
+        events = ClientNotifier(call, notify, max_binary_bytes=max_binary_bytes, sanitizer=sanitizer)
+        if is_stream or call.progress_token is not None:
+            async with events.heartbeat(is_binary=is_stream and _is_binary(tool)):
+                result = await make_call(events=events)
+        else:
+            result = await make_call(events=events)
+        return call.reply(result, tool.output_schema)
+
+    def _reply_to_list(self, request: ToolList) -> bytes:
+        key = (request.revision.name, request.cursor)
+        if key not in self._pages:
+            try:
+                page = request.render(*(((), None) if request.is_past_end else self.catalog.page(request.cursor)))
+                self._pages[key] = jsonrpc.encode(page)
+            except CursorError as failure:
+                return _encode(request.refuse(str(failure)))
+            except (TypeError, ValueError, RecursionError):
+                return _encode(request.reply(page))  # an error reply: the page cannot be written as JSON
+        return request.reply_encoded(self._pages[key])
+
+
+def _is_binary(tool: ListedTool) -> bool:
+    """Return whether the media type that a tool prefers for its answer is not text."""
+    kind = tool.accept.partition(",")[0].strip() if isinstance(tool, Tool) else ""
+    return not (kind.startswith("*/*") or not kind or media_types.is_text(kind))
+
+
+def _encode(reply: JsonObject) -> bytes:
+    try:
+        return jsonrpc.encode(reply)
+    except (TypeError, ValueError, RecursionError):
+        logger.exception("An answer cannot be written as JSON.")
+        request_id = reply.get("id")
+        return jsonrpc.encode(
+            jsonrpc.error(jsonrpc.INTERNAL_ERROR, "The answer cannot be written as JSON.", request_id=request_id)
+        )

@@ -1,0 +1,120 @@
+"""Find the schemas that apply together in a document (`$ref`, `allOf`), and the names and flags of their properties.
+
+No reference is followed twice, and broken ones are skipped. Specification: OpenAPI 3.0.4 Schema Object (`readOnly`,
+`writeOnly`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any, Final
+
+from ..document.model import join
+from ..document.resolver import BrokenReference, Resolver
+
+MAX_SUBSCHEMAS: Final = 100
+"""Schemas that are visited. Real ones have a dozen parts; a document made to take hours has thousands."""
+
+
+def has_flag(resolver: Resolver, node: Any, pointer: str, flag: str) -> bool:
+    """Return whether a property, the target of its `$ref` or a part of its `allOf` has `readOnly` or `writeOnly`."""
+    if isinstance(node, dict) and "$ref" not in node and "allOf" not in node:
+        return node.get(flag) is True
+    return any(part.get(flag) is True for part, _ in parts_of(resolver, node, pointer))
+
+
+def parts_of(
+    resolver: Resolver, node: Any, pointer: str, *, alternatives: bool = False
+) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield a schema, the target of its `$ref` and the parts of its `allOf`, recursively, with their pointers.
+
+    With `alternatives` also the schemas that apply to some of its values: those of `anyOf`, `oneOf`, `then` and so on.
+    """
+    stack, visited = [(node, pointer)], set[str]()
+    while stack and len(visited) < MAX_SUBSCHEMAS:
+        node, pointer = stack.pop()
+        if not isinstance(node, dict) or pointer in visited:
+            continue
+        visited.add(pointer)
+        yield node, pointer
+        if alternatives:
+            stack += _alternatives(node, pointer)
+        stack += _listed(node, "allOf", pointer)
+        if "$ref" in node:
+            try:
+                stack.append(resolver.lookup(node["$ref"], pointer))
+            except BrokenReference:
+                continue
+
+
+def _alternatives(node: Mapping[str, Any], pointer: str) -> Iterator[tuple[Any, str]]:
+    for keyword in ("anyOf", "oneOf"):
+        yield from _listed(node, keyword, pointer)
+    for keyword in ("then", "else"):
+        yield node.get(keyword), join(pointer, keyword)
+    dependent = node.get("dependentSchemas")
+    for name, schema in dependent.items() if isinstance(dependent, dict) else ():
+        yield schema, join(pointer, "dependentSchemas", name)
+
+
+def _listed(node: Mapping[str, Any], keyword: str, pointer: str) -> list[tuple[Any, str]]:
+    """Return the schemas of a list with their pointers, the last one first."""
+    schemas = node.get(keyword)
+    listed = enumerate(schemas) if isinstance(schemas, list) else ()
+    return [(schema, join(pointer, keyword, index)) for index, schema in reversed(list(listed))]
+
+
+def read_only_names(
+    resolver: Resolver, node: Mapping[str, Any], pointer: str, *, alternatives: bool = False
+) -> frozenset[str]:
+    """Return the properties that a schema, the parts of its `allOf` or its `alternatives` declare as `readOnly`.
+
+    `readOnly: false` in one of them counts more: it is written to make a property of another part writable.
+    """
+    names, writable = set[str](), set[str]()
+    for part, location in parts_of(resolver, node, pointer, alternatives=alternatives):
+        for name, schema in _properties(part):
+            if isinstance(schema, dict) and schema.get("readOnly") is False:
+                writable.add(name)
+            elif has_flag(resolver, schema, join(location, "properties", name), "readOnly"):
+                names.add(name)
+    return frozenset(names - writable)
+
+
+def property_names(resolver: Resolver, node: Any, pointer: str) -> frozenset[str]:
+    """Return the properties that a schema, the parts of its `allOf` or its alternatives declare or require."""
+    names = set[str]()
+    for part, _ in parts_of(resolver, node, pointer, alternatives=True):
+        names |= {name for name, _ in _properties(part)}
+        dependent = part.get("dependentRequired")
+        for required in (part.get("required"), *(dependent.values() if isinstance(dependent, dict) else ())):
+            names |= {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
+    return frozenset(names)
+
+
+def _properties(node: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    properties = node.get("properties")
+    return properties.items() if isinstance(properties, dict) else ()
+
+
+def contains_keyword(resolver: Resolver, node: Any, pointer: str, keywords: Set[str]) -> bool:
+    """Return whether a schema or one that it refers to has one of these keywords, or too many schemas to be searched.
+
+    A property of such a name counts as well.
+    """
+    stack, visited = [(node, pointer)], set[str]()
+    while stack and len(visited) < MAX_SUBSCHEMAS:
+        node, pointer = stack.pop()
+        if pointer in visited or not isinstance(node, dict | list):
+            continue
+        visited.add(pointer)
+        if isinstance(node, list):
+            stack += [(item, join(pointer, index)) for index, item in enumerate(node)]
+            continue
+        if node.keys() & keywords:
+            return True
+        stack += [(value, join(pointer, key)) for key, value in node.items()]
+        if isinstance(node.get("$ref"), str):
+            try:
+                stack.append(resolver.lookup(node["$ref"], pointer))
+            except BrokenReference:
+                continue
+    return bool(stack)

@@ -1,0 +1,1 @@
+"""An Operation to a Tool: names, arguments, request bodies, responses, base URLs, security."""

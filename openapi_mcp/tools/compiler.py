@@ -1,0 +1,281 @@
+"""Compile a document into tools: load it, select its operations, and make each a `Tool` or one Problem that names it.
+
+The entry of the compile side: values go in (`CompileOptions`) and come out (`DocumentInfo`, `Compilation`), so that a
+process with cached tools never imports it. `operations == len(tools) + lost_operations + excluded`, always.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from .. import plain_text
+from ..compilation import BaseUrlOptions, Compilation, CompileOptions, DocumentInfo
+from ..document import loader, swagger2
+from ..document.hidden_text import hidden_text_problems
+from ..document.model import Document
+from ..document.resolver import BrokenReference, Resolver
+from ..errors import Problem, UsageError
+from ..runtime.tool import SecurityScheme, Tool, hints
+from ..schemas.definitions import SchemaCompiler
+from ..selection import Selection
+from ..token_budget import FULL, TokenBudget, ToolLimits, sizes
+from . import negotiation, server_info
+from .base_urls import BaseUrls, check_variables
+from .extensions import Overrides, read_overrides
+from .input_schema import input_schema
+from .names import ToolKey, suggest_names, tool_names, words
+from .negotiation import ContentType, DeclaredHeader
+from .operations import Operation, operations
+from .parameters import ParameterKey, parameter_key, parameters
+from .request_body import BodyArguments, request_body
+from .responses import Responses
+from .security import Alternatives, Security, defined_schemes
+
+MAX_HINT_NAMES: Final = 10
+"""Names that an error lists where none is like the one that was given."""
+
+_PREFIX: Final = re.compile(r"[A-Za-z0-9_-]{0,32}")
+"""Half of a name at most: the other half has to distinguish the tools."""
+
+_Selected = list[tuple[Operation, Overrides]]
+
+
+def load(source: str, options: CompileOptions, progress: Callable[[str], None] = lambda _: None) -> Document:
+    """Load a document as OpenAPI 3.x and report each step to `progress`. Raises DocumentError."""
+    document = loader.load(
+        source,
+        headers=options.headers,
+        certificates=options.certificates,
+        allow_remote_refs=options.allow_remote_refs,
+        progress=progress,
+    )
+    return swagger2.convert(document)
+
+
+def compile_document(document: Document, options: CompileOptions) -> Compilation:
+    """Return the tools of a document of OpenAPI 3.x with their sizes. Raises UsageError for options it cannot meet."""
+    compilation = build(
+        document, selection=options.selection, base_url=options.servers, token_budget=options.token_budget
+    )
+    return replace(compilation, sizes=tuple(sizes(compilation.tools)))
+
+
+def document_info(document: Document, options: CompileOptions) -> DocumentInfo:
+    """Return the facts about a document that are needed once its tools are compiled."""
+    return DocumentInfo(
+        uri=document.uri,
+        version=document.source_version,
+        implementation=server_info.implementation(document),
+        instructions=server_info.instructions(document, options.max_instructions),
+        instructions_length=server_info.instructions_length(document),
+        security_schemes=defined_schemes(document),
+        problems=document.problems,
+        digests=document.digests,
+        validators={uri: headers for uri, headers in document.validators.items() if headers},
+        unread=tuple(uri for uri in document.files if uri not in document.digests),
+    )
+
+
+def build(
+    document: Document,
+    *,
+    selection: Selection | None = None,
+    prefix: str = "",
+    base_url: BaseUrlOptions | None = None,
+    token_budget: TokenBudget | None = None,
+) -> Compilation:
+    """Compile the tools of a document of OpenAPI 3.x.
+
+    `prefix` stands before every name. `base_url` chooses among the document's servers; `token_budget` limits the number
+    of tools and the length of their texts (default: no limit). Raises UsageError where the options ask for something
+    impossible; every defect of the document is a Problem.
+    """
+    if not _PREFIX.fullmatch(prefix):
+        raise UsageError(
+            "a prefix is at most 32 of the characters A-Z, a-z, 0-9, _ and -",
+            where=prefix,
+            hint="shorten or rewrite it",
+        )
+    resolver = Resolver(document)
+    valid, problems = operations(document, resolver)
+    _check_rules(selection or Selection(), [*valid, *_lost_operations(problems)])
+    lost_count = len({problem.operation for problem in problems} - {None})
+    reported: list[Problem] = []
+    candidates = [(operation, read_overrides(operation, resolver, reported.append)) for operation in valid]
+    selected = _select(candidates, selection or Selection(), token_budget.max_tools if token_budget else None)
+    limits = token_budget.limits(len(selected)) if token_budget else FULL
+    servers = base_url or BaseUrlOptions()
+    check_variables(servers, document, valid)
+    compiler = _ToolCompiler(document, resolver, servers, limits, reported)
+    names = tool_names([_key(*entry) for entry in selected], prefix)
+    tools = [compiler.tool(name, *entry) for name, entry in zip(names, selected, strict=True)]
+    return Compilation(
+        tools=tuple(tool for tool in tools if tool is not None),
+        problems=tuple(dict.fromkeys([*problems, *compiler.all_problems(), *hidden_text_problems(resolver)])),
+        operations=len(valid) + lost_count,
+        excluded=len(valid) - len(selected),
+        limits=limits,
+        base_urls=_base_urls(document, resolver, servers, valid),
+    )
+
+
+def _base_urls(
+    document: Document, resolver: Resolver, options: BaseUrlOptions, all_operations: Iterable[Operation]
+) -> tuple[str, ...]:
+    """Return the base URLs of all operations, each once. Problems are reported for those of tools only."""
+    base_urls = BaseUrls(document, resolver, options)
+    return tuple(dict.fromkeys(url for operation in all_operations if (url := base_urls.of(operation))))
+
+
+def _check_rules(selection: Selection, candidates: Collection[Operation]) -> None:
+    """Raise UsageError for a rule that matches no operation, with the names that are most like it."""
+    for option, rule in selection.unmatched(candidates):
+        values = list(dict.fromkeys(value for operation in candidates for value in rule.values(operation) if value))
+        some = f"the document has {', '.join(values[:MAX_HINT_NAMES])}{' …' if len(values) > MAX_HINT_NAMES else ''}"
+        hint = suggest_names(rule.pattern, values) or (some if values else "the document has nothing of this kind")
+        raise UsageError(f"the rule {rule} matches no operation", where=f"{option} {rule}", hint=hint)
+
+
+def _lost_operations(problems: Iterable[Problem]) -> Iterator[Operation]:
+    """Yield the operations that a defect cost, as far as rules can match them: by method and path."""
+    for problem in problems:
+        if label := problem.operation:
+            method, _, path = ("", "", label) if label.startswith("/") else label.partition(" ")
+            yield Operation(method=method, path=path, pointer=problem.pointer, value={})
+
+
+def _select(candidates: _Selected, selection: Selection, max_tools: int | None) -> _Selected:
+    """Return at most `max_tools` selected operations in the document's order; deprecated ones are dropped first."""
+    selected = [
+        (operation, overrides)
+        for operation, overrides in candidates
+        if not overrides.hidden and selection.admits(operation, read_only=overrides.annotations.get("readOnlyHint"))
+    ]
+    if max_tools is None or len(selected) <= max_tools:
+        return selected
+    indexes = sorted(range(len(selected)), key=lambda index: selected[index][0].deprecated)
+    return [selected[index] for index in sorted(indexes[:max_tools])]
+
+
+def _key(operation: Operation, overrides: Overrides) -> ToolKey:
+    return ToolKey(operation.method, operation.path, operation.operation_id, overrides.name)
+
+
+class _ToolCompiler:
+    """A compiler of the operations of one document; schemas, servers and security schemes are read once for all."""
+
+    def __init__(
+        self,
+        document: Document,
+        resolver: Resolver,
+        base_url: BaseUrlOptions,
+        limits: ToolLimits,
+        problems: list[Problem],
+    ) -> None:
+        self._problems = problems
+        self._limits = limits
+        self._resolver = resolver
+        self._schemas = SchemaCompiler(document, resolver, limits.argument)
+        self._responses = Responses(resolver, limits.output)
+        self._security = Security(document, resolver)
+        self._base_urls = BaseUrls(document, resolver, base_url)
+
+    def all_problems(self) -> Iterable[Problem]:
+        """Yield the problems of the parts of all operations compiled so far."""
+        yield from self._problems
+        yield from self._schemas.problems
+        yield from self._responses.all_problems()
+        yield from self._security.problems
+        yield from self._base_urls.problems
+
+    def tool(self, name: str, operation: Operation, overrides: Overrides) -> Tool | None:
+        """Return the tool of an operation; report a Problem and return None where a reference it needs is broken."""
+        try:
+            return self._tool(name, operation, overrides)
+        except BrokenReference as error:
+            self._problems.append(replace(error.problem, operation=operation.label))
+            return None
+
+    def _tool(self, name: str, operation: Operation, overrides: Overrides) -> Tool:
+        security = self._security.of(operation)
+        declared = parameters(operation, self._resolver, _secrets(security))
+        self._problems += declared.problems
+        body = request_body(operation, self._schemas, self._problems.append)
+        response = self._responses.of(operation)
+        base_url = self._base_urls.of(operation)
+        accept = negotiation.accept(declared.negotiated.get("accept"), response.media_types)
+        content_type = self._content_type(declared.negotiated.get("content-type"), body)
+        body = content_type.body
+        inputs = input_schema(declared.settable, body, self._schemas, accept)
+        return Tool(
+            name=name,
+            title=_title(operation, overrides),
+            description=_description(operation, overrides, self._limits.description),
+            input_schema=inputs.schema,
+            output_schema=response.output_schema,
+            annotations=_annotations(operation, overrides),
+            method=operation.method,
+            path=operation.path,
+            base_url=base_url,
+            base_url_is_guess=self._base_urls.is_guess(base_url),
+            arguments=inputs.arguments,
+            body=body.body if body else None,
+            security=security,
+            required_schemes=_required_schemes(security, declared.required_secrets),
+            accept=accept.value,
+            content_type=content_type.without_body,
+            response_headers=response.headers,
+            operation_id=operation.operation_id,
+            tags=operation.tags,
+            deprecated=operation.deprecated,
+        )
+
+    def _content_type(self, declared: DeclaredHeader | None, body: BodyArguments | None) -> ContentType:
+        content_type = negotiation.content_type(declared, body)
+        if declared is not None and content_type.problem:
+            message = f"the header parameter Content-Type has no effect: {content_type.problem}"
+            pointer = self._resolver.display(declared.pointer)
+            self._problems.append(Problem(pointer=pointer, message=message, kind="parameter"))
+        return content_type
+
+
+def _secrets(security: Alternatives) -> Iterable[tuple[str, str]]:
+    """Yield location and name of each parameter that carries a credential."""
+    for alternative in security:
+        for scheme in alternative:
+            if scheme.location and scheme.parameter:
+                yield scheme.location, scheme.parameter
+
+
+def _required_schemes(security: Alternatives, required: Collection[ParameterKey]) -> tuple[SecurityScheme, ...]:
+    """Return the schemes whose credential is a required parameter of the operation, each once."""
+    schemes = dict.fromkeys(scheme for alternative in security for scheme in alternative)
+    return tuple(
+        scheme for scheme in schemes if parameter_key(scheme.location or "", scheme.parameter or "") in required
+    )
+
+
+def _annotations(operation: Operation, overrides: Overrides) -> dict[str, bool]:
+    """Return the hints of a request with those of `x-mcp`; a tool that only reads has no hints about changes."""
+    own = hints(operation.method, operation.path, operation.operation_id)
+    if overrides.annotations.get("readOnlyHint"):
+        own = {name: own[name] for name in ("readOnlyHint", "openWorldHint")}
+    return own | dict(overrides.annotations)
+
+
+def _title(operation: Operation, overrides: Overrides) -> str:
+    """Return the title of `x-mcp`, else the summary, else the words of the operationId, else method and path."""
+    return (
+        plain_text.line(overrides.title)
+        or plain_text.line(operation.value.get("summary"))
+        or plain_text.line(" ".join(words(operation.operation_id or "")).capitalize())
+        or plain_text.line(operation.label)
+    )
+
+
+def _description(operation: Operation, overrides: Overrides, limit: int) -> str:
+    """Return the description for models, which is never empty: at most `limit` characters."""
+    text = plain_text.clean(overrides.description) or server_info.summary_and_description(operation.value)
+    deprecated = "\n\nDeprecated." if operation.deprecated else ""
+    return plain_text.trim(text or operation.label, limit - len(deprecated)) + deprecated

@@ -1,0 +1,89 @@
+"""Read `x-mcp`: overrides by the document's author for tools, on the root, a path item or an operation.
+
+The most specific object wins, key by key. Keys: `name`, `title`, `description` (text), `annotations` (an object of
+MCP's hints, merged hint by hint), `hidden` (true leaves the operation out) or `enabled` (false does). A boolean alone
+means `enabled`. Any other value is a Problem and changes nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..document.model import join
+from ..document.resolver import Resolver
+from ..errors import Problem
+from ..runtime.types import JsonObject
+from .operations import Operation
+
+_HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+_KEY_TYPES: Final[Mapping[str, type]] = {
+    "name": str,
+    "title": str,
+    "description": str,
+    "annotations": dict,
+    "hidden": bool,
+    "enabled": bool,
+}
+
+
+_TYPE_NAMES: Final[Mapping[type, str]] = {str: "string", dict: "JSON object", bool: "boolean"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """The overrides for one operation; None for a key that is not given."""
+
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    annotations: Mapping[str, bool] = field(default_factory=dict)
+    hidden: bool = False
+
+
+def read_overrides(operation: Operation, resolver: Resolver, report: Callable[[Problem], None]) -> Overrides:
+    """Return the overrides of an operation. A `name` counts on the operation itself only, since names are unique."""
+    merged: JsonObject = {}
+    annotations: dict[str, bool] = {}
+    for value, pointer in operation.overrides:
+
+        def problem(message: str, pointer: str = pointer) -> None:
+            report(Problem(pointer=resolver.display(pointer), message=message, kind="x-mcp"))
+
+        level = _level(value, problem)
+        if pointer != join(operation.pointer, "x-mcp"):
+            level.pop("name", None)
+        annotations |= _hints(level.pop("annotations", {}), problem)
+        merged |= level
+    return Overrides(annotations=annotations, **merged)
+
+
+def _level(value: Any, problem: Callable[[str], None]) -> JsonObject:
+    """Return the valid keys of one `x-mcp` value, with `enabled` as `hidden`."""
+    if isinstance(value, bool):
+        value = {"enabled": value}
+    if not isinstance(value, dict):
+        problem("`x-mcp` is neither an object nor a boolean; it is left out")
+        return {}
+    level: JsonObject = {}
+    for key, setting in value.items():
+        if key not in _KEY_TYPES:
+            problem(f"{key} is not a key of `x-mcp` and is left out; the keys are {', '.join(_KEY_TYPES)}")
+        elif not isinstance(setting, _KEY_TYPES[key]):
+            problem(f"`{key}` of `x-mcp` is not a {_TYPE_NAMES[_KEY_TYPES[key]]}; it is left out")
+        else:
+            level[key] = setting
+    if "enabled" in level:
+        level["hidden"] = not level.pop("enabled")
+    return level
+
+
+def _hints(annotations: JsonObject, problem: Callable[[str], None]) -> dict[str, bool]:
+    hints: dict[str, bool] = {}
+    for key, value in annotations.items():
+        if key in _HINTS and isinstance(value, bool):
+            hints[key] = value
+        else:
+            problem(
+                f"{key} in `annotations` of `x-mcp` is left out; the hints are {', '.join(_HINTS)}, each true or false"
+            )
+    return hints

@@ -1,0 +1,291 @@
+"""Build a tool's inputSchema: one flat object schema, and for each of its properties the Argument that it sets.
+
+The root is an object without combinators or references, every property a schema object; names are unique and legal for
+all clients. An `x-mcp-header` annotation, by which clients repeat an argument in an HTTP header, stays only where it
+passes the server's own rules, else it is a Problem: clients drop a tool with a single invalid annotation.
+Specification: MCP server/tools ("inputSchema"), JSON Schema 2020-12, MCP 2026-07-28 transports ("Custom Headers from
+Tool Parameters").
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from .. import plain_text
+from ..document.model import join
+from ..document.resolver import BrokenReference, Resolver
+from ..errors import Problem
+from ..runtime import media_types
+from ..runtime.protocol.headers import annotation_problems, header_arguments
+from ..runtime.tool import Argument, Encoding, MediaType
+from ..runtime.types import Schema
+from ..schemas import keywords
+from ..schemas.conversion import DEFINITIONS
+from ..schemas.definitions import SchemaCompiler
+from . import encodings
+from .names import MAX_NAME_LENGTH, ArgumentKey, argument_names
+from .negotiation import Accept
+from .parameters import Parameter
+from .request_body import DIALECT, BodyArguments
+from .xml import xml_document
+
+_BODY_NAMES: Final = ("body", "request_body")
+_CONTENT_TYPE_NAMES: Final = ("content_type", "body_content_type")
+_ACCEPT_NAMES: Final = ("accept", "accept_header")
+
+
+@dataclass(frozen=True, slots=True)
+class InputSchema:
+    """The inputSchema of a tool and its arguments, one for each property."""
+
+    schema: Schema
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _UnnamedArgument:
+    """An argument before it has a name, the schema of its value, and the pointer of that schema in the document."""
+
+    key: ArgumentKey
+    schema: Schema
+    argument: Argument
+    pointer: str = "#"
+
+
+def input_schema(
+    parameters: Sequence[Parameter],
+    body: BodyArguments | None,
+    schemas: SchemaCompiler,
+    accept: Accept | None = None,
+) -> InputSchema:
+    """Return the inputSchema of an operation: parameters and body in the document's order, then a choice of Accept.
+
+    Raises BrokenReference.
+    """
+    entries = [*(_of_parameter(parameter, schemas) for parameter in parameters), *_of_body(body, schemas)]
+    if accept is not None and accept.choices:
+        entries.append(_of_accept(accept))
+    names = argument_names([entry.key for entry in entries])
+    homonyms = _homonyms(entries, names)
+    properties = {
+        name: _named(entry, name, schemas, homonyms.get(name, "")) for name, entry in zip(names, entries, strict=True)
+    }
+    required = [name for name, entry in zip(names, entries, strict=True) if entry.argument.required]
+    definitions = schemas.definitions(properties.values())
+    schema: Schema = {"type": "object", "properties": properties}
+    if body is not None and body.names_dialect:
+        schema = {"$schema": DIALECT, **schema}
+    if required:
+        schema["required"] = required
+    if body is None or body.properties is None or not body.properties.open:
+        schema["additionalProperties"] = False
+    if definitions:
+        schema["$defs"] = definitions
+    if schemas.has_header_annotations:
+        pointers = {name: entry.pointer for name, entry in zip(names, entries, strict=True)}
+        schema = _check_header_annotations(schema, pointers, schemas)
+    return InputSchema(
+        schema, tuple(replace(entry.argument, name=name) for name, entry in zip(names, entries, strict=True))
+    )
+
+
+def _of_parameter(parameter: Parameter, schemas: SchemaCompiler) -> _UnnamedArgument:
+    schema = dict(schemas.convert(parameter.node, parameter.pointer))
+    if description := plain_text.trim(plain_text.clean(parameter.description), schemas.max_text_length):
+        schema["description"] = plain_text.append(description, schema.get("description", ""))
+    if parameter.deprecated:
+        schema["deprecated"] = True
+    argument = Argument(
+        name=parameter.name,
+        location=parameter.location,
+        wire_name=parameter.wire_name,
+        required=parameter.required,
+        style=parameter.style,
+        explode=parameter.explode,
+        allow_reserved=parameter.allow_reserved,
+        content_type=parameter.content_type,
+        media=_media(parameter, schemas),
+        items_style=parameter.items_style,
+    )
+    return _UnnamedArgument(ArgumentKey(parameter.location, parameter.name), schema, argument, parameter.pointer)
+
+
+def _media(parameter: Parameter, schemas: SchemaCompiler) -> MediaType | None:
+    """Return the encoding or XML description of a `content` parameter; None where its content type is enough."""
+    content_type, schema = parameter.content_type, (parameter.node, parameter.pointer)
+    if content_type is not None and media_types.is_form(content_type):
+        encoding = encodings.encodings(parameter.media, schema, schemas.resolver)
+        rules = {name: rule for name, rule in encoding.items() if rule != Encoding()}
+        return MediaType(content_type=content_type, encoding=rules) if rules else None
+    if content_type is not None and media_types.is_xml(content_type):
+        xml = xml_document(*schema, schemas.resolver, schemas.problems.append, name=parameter.name)
+        return MediaType(content_type=content_type, xml=xml) if xml else None
+    return None
+
+
+def _of_body(body: BodyArguments | None, schemas: SchemaCompiler) -> Iterator[_UnnamedArgument]:
+    """Yield the arguments of a body: its properties, or the body as one; then the media type, if there is a choice."""
+    if body is None:
+        return
+    if body.properties is None:
+        yield _body_argument(body, schemas)
+    else:
+        for name, schema in body.properties.properties.items():
+            required = name in body.properties.required
+            argument = Argument(name=name, location="body", wire_name=name, required=required)
+            yield _UnnamedArgument(ArgumentKey("body", name), schema, argument, join(body.pointer, "properties", name))
+    if body.choices:
+        choice: Schema = {"type": "string", "enum": list(body.choices)}
+        if any(media.takes for media in body.body.media_types):
+            choice["description"] = "The media type to send the body in; by default the first that takes such a body."
+        else:
+            choice |= {"default": body.choices[0], "description": "The media type to send the body in."}
+        yield _UnnamedArgument(
+            ArgumentKey("media_type", None, _CONTENT_TYPE_NAMES),
+            choice,
+            Argument(name="content_type", location="media_type"),
+        )
+
+
+def _of_accept(accept: Accept) -> _UnnamedArgument:
+    schema: Schema = {"type": "string", "enum": list(accept.choices), "description": "The media type of the answer."}
+    if accept.default is not None:
+        schema["default"] = accept.default
+    argument = Argument(name="accept", location="header", wire_name="Accept")
+    return _UnnamedArgument(ArgumentKey("accept", None, _ACCEPT_NAMES), schema, argument)
+
+
+def _body_argument(body: BodyArguments, schemas: SchemaCompiler) -> _UnnamedArgument:
+    """Return the argument for the entire body; one that may be an empty object may be left out, and is sent as `{}`."""
+    schema = dict(body.schema)
+    if body.description:
+        schema.setdefault("description", body.description)
+    required = body.body.required and not _may_be_empty(body.schema, schemas, {})
+    argument = Argument(name="body", location="body", required=required)
+    return _UnnamedArgument(ArgumentKey("body", None, _BODY_NAMES), schema, argument, body.pointer)
+
+
+_CONDITIONS: Final = frozenset({"required", "minProperties", "anyOf", "oneOf", "not", "if", "enum", "const"})
+"""Keywords that `{}` may not satisfy."""
+
+
+def _may_be_empty(schema: Schema, schemas: SchemaCompiler, judged: dict[str, bool]) -> bool:
+    """Return whether a schema takes objects, the empty one among them; no only means that it may not.
+
+    `judged` has the definitions that were judged before, so that each is judged once; false for those being judged.
+    """
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix(DEFINITIONS)
+        if name not in judged:
+            judged[name] = False
+            judged[name] = _may_be_empty(schemas.definition(name), schemas, judged)
+        is_plain = _CONDITIONS.isdisjoint(schema) and "allOf" not in schema
+        return is_plain and judged[name]
+    branches = schema.get("allOf", [])
+    is_object = schema.get("type") in ("object", ["object"]) or ("type" not in schema and bool(branches))
+    conditions = {keyword for keyword in _CONDITIONS & schema.keys() if schema[keyword]}
+    return is_object and not conditions and all(_may_be_empty(branch, schemas, judged) for branch in branches)
+
+
+def _named(entry: _UnnamedArgument, name: str, schemas: SchemaCompiler, location: str) -> Schema:
+    """Return the schema of an argument, whose description begins with its `location` if that is not empty.
+
+    The description has its original name where that is not ASCII or too long.
+    """
+    schema = inline_annotated(entry.schema, schemas.definition)
+    wire = entry.argument.wire_name
+    description = schema.get("description")
+    if wire is not None and name != wire and not (wire.isascii() and len(wire) <= MAX_NAME_LENGTH):
+        description = f"`{plain_text.clean(wire)}`" + (f": {description}" if description else "")
+    if location:
+        description = plain_text.append(location, description or "")
+    return schema if description == schema.get("description") else {**schema, "description": description}
+
+
+def _homonyms(entries: Sequence[_UnnamedArgument], names: Sequence[str]) -> dict[str, str]:
+    """Return a sentence with the location of each argument whose original name another location has too."""
+    groups: dict[str, dict[str, str]] = {}
+    for entry, name in zip(entries, names, strict=True):
+        if entry.argument.wire_name is not None:
+            groups.setdefault(entry.argument.wire_name, {})[name] = entry.argument.location
+    sentences = {}
+    for wire_name, locations in groups.items():
+        for name, location in locations.items() if len(locations) > 1 else ():
+            others = ", ".join(f"in the {there}: `{other}`" for other, there in locations.items() if other != name)
+            sentences[name] = f"`{plain_text.line(wire_name, MAX_NAME_LENGTH)}` in the {location} ({others})."
+    return sentences
+
+
+PointerTokens = tuple[str | int, ...]
+"""The tokens of a JSON pointer into an inputSchema."""
+
+_ANNOTATIONS: Final = frozenset({"$ref", "description", "default", "deprecated", keywords.HEADER_ANNOTATION})
+
+
+def inline_annotated(schema: Schema, definition: Callable[[str], Schema]) -> Schema:
+    """Replace a property's `$ref` by its target if that has `x-mcp-header`: clients do not follow references to it."""
+    if "$ref" not in schema or schema.keys() - _ANNOTATIONS:
+        return schema
+    target = definition(schema["$ref"].removeprefix(DEFINITIONS))
+    if "$ref" in target or keywords.HEADER_ANNOTATION not in {**target, **schema}:
+        return schema
+    return {**target, **{keyword: value for keyword, value in schema.items() if keyword != "$ref"}}
+
+
+def valid_header_annotations(schema: Schema, report: Callable[[PointerTokens, str], None]) -> Schema:
+    """Return the inputSchema without `x-mcp-header` where clients refuse it or it exposes a secret; `report` each."""
+    for tokens, reason in annotation_problems(schema):
+        report(tokens, f"`{keywords.HEADER_ANNOTATION}` is left out: {reason}")
+        schema = _without(schema, tokens)
+    for path in header_arguments(schema):
+        tokens = (*(token for name in path for token in ("properties", name)), keywords.HEADER_ANNOTATION)
+        if reason := _unfit_for_header(_value_at(schema, tokens[:-1])):
+            report(tokens, f"`{keywords.HEADER_ANNOTATION}` is left out: {reason}")
+            schema = _without(schema, tokens)
+    return schema
+
+
+def _unfit_for_header(schema: Schema) -> str:
+    """Return the reason why a value should not be in a header, which proxies log and limit; empty if there is none."""
+    if schema.get("format") == "password":
+        return "a secret does not belong in a header, which proxies log"
+    return "bytes in base64 are too long for a header" if "contentEncoding" in schema else ""
+
+
+def _value_at(node: Any, tokens: Sequence[str | int]) -> Any:
+    for token in tokens:
+        node = node[token]
+    return node
+
+
+def _without(node: Any, tokens: Sequence[str | int]) -> Any:
+    """Return a copy without the value at a pointer; everything beside the path to it is shared."""
+    first, *rest = tokens
+    copy = node.copy()
+    if rest:
+        copy[first] = _without(node[first], rest)
+    else:
+        del copy[first]
+    return copy
+
+
+def _check_header_annotations(schema: Schema, pointers: Mapping[str, str], schemas: SchemaCompiler) -> Schema:
+    """Return the inputSchema with the valid `x-mcp-header` annotations; report the others as problems."""
+
+    def report(tokens: PointerTokens, message: str) -> None:
+        root, name, *rest = (str(token) for token in tokens[:-1])
+        start = schemas.pointer(name) if root == "$defs" else pointers[name]
+        pointer = schemas.resolver.display(_nearest_pointer(start, rest, schemas.resolver))
+        schemas.problems.append(Problem(pointer=pointer, message=message, kind="schema"))
+
+    return valid_header_annotations(schema, report)
+
+
+def _nearest_pointer(pointer: str, tokens: Sequence[str], resolver: Resolver) -> str:
+    """Return the document's pointer for tokens of the converted schema, as far as both have the same structure."""
+    try:
+        for token in ("", *tokens):
+            _, pointer = resolver.lookup(join(pointer, token) if token else pointer, pointer)
+    except BrokenReference:
+        pass
+    return pointer

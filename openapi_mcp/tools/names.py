@@ -1,0 +1,250 @@
+"""Name tools, arguments and environment variables: legal for all clients, unique, and the same on every run.
+
+A name depends on the set of things that are named and never on their order. Of several candidates for one name, the one
+with the best rank has it; the others are extended by what distinguishes them, at last by a hash. Specification: MCP
+server/tools ("Tool Names").
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Final
+
+MAX_NAME_LENGTH: Final = 64
+"""Characters of a name with its prefix: the limit of the strictest model APIs and of older conformance rules."""
+
+_WORD: Final = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)[0-9]*|[0-9]+")
+_ILLEGAL: Final = re.compile(r"[^A-Za-z0-9_-]+")
+_ARGUMENT: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_SYMBOLS: Final = {"<": "_lt", ">": "_gt", "=": "_eq", "!": "_not", "~": "_like", "+": "_plus", "*": "_all"}
+"""Words for the symbols of a parameter's name that carry a meaning: `StartTime<` is not `StartTime`."""
+
+_FILLERS: Final = frozenset({"a", "an", "and", "by", "for", "from", "in", "of", "on", "the", "to", "with"})
+
+
+def ascii_text(text: str) -> str:
+    """Return the text in ASCII: letters with a base letter there become it (`Ünïcödé` is `Unicode`), others go."""
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a name or title in lower case: `getUserByID` is get, user, by, id."""
+    return [word.lower() for word in _WORD.findall(ascii_text(text))]
+
+
+def suggest_names(name: str, names: Iterable[str]) -> str:
+    """Return a hint with the names most similar to this one, in any case; an empty text if none is similar."""
+    folded = {each.casefold(): each for each in names}
+    close = get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(folded[each] for each in close)}?" if close else ""
+
+
+@dataclass(frozen=True, slots=True)
+class NameCandidate:
+    """A thing to be named: its possible names, best first, and its identity, which is unique among the candidates.
+
+    `rank` decides between candidates for the same name: the lowest has it, unless several have the lowest.
+    """
+
+    names: tuple[str, ...]
+    identity: str
+    rank: int = 1
+
+
+def distinct_names(
+    candidates: Sequence[NameCandidate], limit: int = MAX_NAME_LENGTH, *, fold: Callable[[str], str] = str
+) -> list[str]:
+    """Return a name for each candidate. Names are the same where `fold` of them is."""
+    steps = [0] * len(candidates)
+    while True:
+        names = [_name(candidate, step, limit) for candidate, step in zip(candidates, steps, strict=True)]
+        conflicts = _conflicts(candidates, [fold(name) for name in names], steps)
+        if not conflicts:
+            return names
+        for index in conflicts:
+            steps[index] += 1
+
+
+def _conflicts(candidates: Sequence[NameCandidate], names: Sequence[str], steps: Sequence[int]) -> list[int]:
+    """Return the indexes of candidates that cannot have their current name: another ranks better, or as well."""
+    claims = [(name, (steps[index], candidates[index].rank)) for index, name in enumerate(names)]
+    best: dict[str, tuple[int, int]] = {}
+    for name, rank in claims:
+        best[name] = min(best.get(name, rank), rank)
+    winners = Counter(name for name, rank in claims if rank == best[name])
+    return [index for index, (name, rank) in enumerate(claims) if rank != best[name] or winners[name] > 1]
+
+
+def _name(candidate: NameCandidate, step: int, limit: int) -> str:
+    """Return the candidate's name of this step: one of its names, then the first with a hash of growing length."""
+    if step < len(candidate.names):
+        return shorten(candidate.names[step], limit)
+    digits = 6 + 2 * (step - len(candidate.names))
+    digest = hashlib.sha256(candidate.identity.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+    stem = shorten(candidate.names[0], limit - digits - 1)
+    return f"{stem}_{digest}"
+
+
+def shorten(name: str, limit: int) -> str:
+    """Shorten a name to `limit` characters: drop filler words, then the last words, then characters."""
+    if len(name) <= limit:
+        return name
+    pieces = re.split(r"([_.-]+|(?<=[a-z0-9])(?=[A-Z]))", name)  # words at even indexes, separators at odd ones
+    indexes = [i for i in range(0, len(pieces), 2) if i == 0 or pieces[i].lower() not in _FILLERS]
+    while len(indexes) > 1 and len(_join(pieces, indexes)) > limit:
+        indexes.pop()
+    return _join(pieces, indexes)[:limit].rstrip("_.-")
+
+
+def _join(pieces: Sequence[str], indexes: Sequence[int]) -> str:
+    return pieces[indexes[0]] + "".join(pieces[index - 1] + pieces[index] for index in indexes[1:])
+
+
+def make_unique(name: str, used: Collection[str]) -> str:
+    """Return the name, with a number after it where it is in use."""
+    number, unique_name = 1, name
+    while unique_name in used:
+        number += 1
+        unique_name = f"{name}{number}"
+    return unique_name
+
+
+@dataclass(frozen=True, slots=True)
+class ToolKey:
+    """The sources of a tool's name. `name` is the explicit one of `x-mcp`."""
+
+    method: str
+    path: str
+    operation_id: str | None = None
+    name: str | None = None
+
+
+def tool_names(keys: Sequence[ToolKey], prefix: str = "") -> list[str]:
+    """Return a name for each operation, with `prefix` before it. Names that differ only in case count as the same.
+
+    It is the explicit name or the operationId made legal, else method and path in words; both where that is not unique;
+    else with a hash of method and path.
+    """
+    candidates = [_tool_candidate(key) for key in keys]
+    return [prefix + name for name in distinct_names(candidates, MAX_NAME_LENGTH - len(prefix), fold=str.casefold)]
+
+
+def _tool_candidate(key: ToolKey) -> NameCandidate:
+    in_words = "_".join([key.method.lower(), *_path_words(key.path)])
+    identity = f"{key.method} {key.path}"
+    preferred = key.name or key.operation_id or ""
+    legal = _ILLEGAL.sub("_", ascii_text(preferred)).strip("_-")
+    if not legal:
+        return NameCandidate((in_words,), identity, rank=2)
+    return NameCandidate((legal, f"{legal}_{in_words}"), identity, rank=0 if legal == preferred else 1)
+
+
+def _path_words(path: str) -> list[str]:
+    """Return the words of a path: `/pets/{petId}/toys` is pets, by, pet, id, toys; a path without words is root."""
+    text = re.sub(r"\{([^{}]*)\}", lambda match: f" by {match[1]} ", path)
+    return words(text) or ["root"]
+
+
+_RANKS: Final[Mapping[str, int]] = {"path": 0, "body": 2, "query": 4, "querystring": 4, "header": 6, "cookie": 8}
+"""The location that has a name first has the lowest rank: of a path, the name is in the operation's address; of a body,
+it is content, and a parameter of its name is mostly a switch (`rrsets=false` hides the `rrsets`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentKey:
+    """The sources of an argument's name: its location and its name in requests, or `names` if it has none there."""
+
+    location: str
+    wire_name: str | None
+    names: tuple[str, ...] = field(default=())
+
+
+def argument_names(keys: Sequence[ArgumentKey]) -> list[str]:
+    """Return a name for each argument: its name in requests, made legal (`filter[x]` is `filter_x`).
+
+    Of several locations with one name, the path has it first, then body, query, header and cookie; the others have
+    their location appended.
+    """
+    return distinct_names([_argument_candidate(key) for key in keys])
+
+
+def _argument_candidate(key: ArgumentKey) -> NameCandidate:
+    if key.wire_name is None:
+        return NameCandidate(key.names, key.location, rank=10)
+    wire = key.wire_name
+    identity = f"{key.location} {wire}"
+    rank = _RANKS.get(key.location, 9)
+    if _ARGUMENT.fullmatch(wire) and wire.strip("_"):
+        legal = wire.strip("_") if wire.startswith("__") else wire  # `__proto__` is special in JavaScript
+        return NameCandidate((legal, f"{legal}_{key.location}"), identity, rank=rank + (legal != wire))
+    spelled = "".join(_SYMBOLS.get(character, character) for character in ascii_text(wire))
+    legal = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9.-]+", "_", spelled)).strip("_.-")
+    if not legal:
+        return NameCandidate((key.location,), identity, rank=99)
+    return NameCandidate((legal, f"{legal}_{key.location}"), identity, rank=rank + 1)
+
+
+VARIABLE_PREFIX: Final = "API"
+"""The first word of every credential's environment variable."""
+
+_LETTERS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe", "ł": "l", "đ": "d"}
+_TRANSLITERATION: Final = str.maketrans(_LETTERS | {"þ": "th", "ð": "d", "\u0131": "i", "'": None, "\u2019": None})
+"""Latin letters that have no base letter, or that are read as two letters; apostrophes are left out."""
+
+_GENERIC_TITLE_WORDS: Final = frozenset(
+    {"API", "APIS", "DOCUMENTATION", "OPEN", "OPENAPI", "REFERENCE", "REST", "SPEC", "SWAGGER", "THE"}
+)
+_CREDENTIAL_WORDS: Final = frozenset(
+    {
+        *("ACCESS", "ADMIN", "APP", "AUTH", "AUTHENTICATION", "BASE", "BEARER", "CLIENT", "DB", "DATABASE", "GATEWAY"),
+        *("HOST", "ID", "KEY", "LOGIN", "MASTER", "PASSWORD", "PRIVATE", "PROD", "PUBLIC", "ROOT", "SECRET", "SERVER"),
+        *("SERVICE", "SESSION", "SIGNING", "TOKEN", "URL", "USER", "USERNAME", "WEB"),
+    }
+)
+"""Titles with which a variable would look like one of any program: API_SECRET_KEY, API_ACCESS_TOKEN."""
+
+_VERSION: Final = re.compile(r"V?[0-9]+")
+_MAX_TITLE_WORDS: Final = 3
+
+
+def environment_variables(schemes: Iterable[str], title: str) -> dict[str, str]:
+    """Return the environment variable of each security scheme: `API_<TITLE>_<SCHEME>`, e.g. API_PETSTORE_SHOPKEY.
+
+    The fixed first word and the API's title keep a document from naming a variable that is meant for another program:
+    its secret would be sent to the document's host. A scheme's capitals do not separate words (`shopKey` is SHOPKEY).
+    No two schemes share a variable.
+    """
+    names = list(schemes)
+    candidates = [
+        NameCandidate((f"{VARIABLE_PREFIX}_{_title_word(title)}_{_variable_word(name)}",), name) for name in names
+    ]
+    return dict(zip(names, (name.upper() for name in distinct_names(candidates, 200)), strict=True))
+
+
+def _variable_words(text: str) -> list[str]:
+    """Return the words of a text in capital ASCII letters and digits: `größe` is GROESSE, `GitHub` is GITHUB."""
+    latin = unicodedata.normalize("NFC", text).lower().translate(_TRANSLITERATION)
+    return re.findall(r"[A-Z0-9]+", ascii_text(latin).upper())
+
+
+def _title_word(title: str) -> str:
+    """Return the API's name as one word: `Pet Store` is PETSTORE.
+
+    Generic words and versions are left out. A title without a word of its own gets a hash.
+    """
+    own = [word for word in _variable_words(title) if word not in _GENERIC_TITLE_WORDS and not _VERSION.fullmatch(word)]
+    name = "".join(own[:_MAX_TITLE_WORDS])
+    return name if set(own) - _CREDENTIAL_WORDS else f"{name}{_digest(title)}"
+
+
+def _variable_word(scheme: str) -> str:
+    """Return a scheme's part of its variable; a hash stands for a name without Latin letters and digits."""
+    return "_".join(_variable_words(scheme)) or f"CREDENTIAL_{_digest(scheme)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6].upper()

@@ -1,0 +1,107 @@
+"""Read the security requirements of an operation: OpenAPI's OR of ANDs, each scheme as far as a request needs it.
+
+No credential is read here. A scheme that is not defined cannot be satisfied, so the alternative that names it is left
+out. Specification: OpenAPI 3.2 Security Requirement Object and Security Scheme Object.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, get_args
+
+from ..document.model import Document, join
+from ..document.resolver import BrokenReference, Resolver
+from ..errors import Problem
+from ..runtime.tool import SecurityScheme, SecurityType
+from .names import environment_variables
+from .operations import Operation
+
+Alternatives = tuple[tuple[SecurityScheme, ...], ...]
+"""One of these groups of schemes is required, and of that all schemes."""
+
+_TYPES: Final[Mapping[str, SecurityType]] = {name: name for name in get_args(SecurityType)}
+_LOCATIONS: Final = ("header", "query", "cookie")
+
+
+class Security:
+    """The security schemes and requirements of one document."""
+
+    def __init__(self, document: Document, resolver: Resolver) -> None:
+        self.problems: list[Problem] = []
+        self._root = document.root
+        self._resolver = resolver
+        self._nodes = _nodes(document)
+        self._variables = environment_variables(self._nodes, document.title)
+        self._schemes: dict[str, SecurityScheme | None] = {}
+
+    def of(self, operation: Operation) -> Alternatives:
+        """Return the alternatives in the document's order; empty where the operation requires no known scheme."""
+        own = operation.value.get("security")
+        requirements, pointer = (
+            (self._root.get("security"), "#/security") if own is None else (own, operation.pointer + "/security")
+        )
+        if not isinstance(requirements, list):
+            if requirements is not None:
+                self._problem(pointer, "`security` is not a list; it is left out")
+            return ()
+        alternatives = (self._alternative(node, join(pointer, index)) for index, node in enumerate(requirements))
+        return tuple(dict.fromkeys(alternative for alternative in alternatives if alternative is not None))
+
+    def _alternative(self, requirement: Any, pointer: str) -> tuple[SecurityScheme, ...] | None:
+        if not isinstance(requirement, dict):
+            self._problem(pointer, "the security requirement is not an object; it is left out")
+            return None
+        schemes = [self._scheme(name, pointer) for name in requirement]
+        return None if None in schemes else tuple(scheme for scheme in schemes if scheme is not None)
+
+    def _scheme(self, name: str, pointer: str) -> SecurityScheme | None:
+        if name not in self._nodes:
+            self._problem(pointer, f"the security scheme {name} is not defined; this alternative is left out")
+            return None
+        if name not in self._schemes:
+            self._schemes[name] = self._read(name, join("#/components/securitySchemes", name))
+        return self._schemes[name]
+
+    def _read(self, name: str, pointer: str) -> SecurityScheme | None:
+        try:
+            node, pointer = self._resolver.follow(self._nodes[name], pointer)
+        except BrokenReference as error:
+            self.problems.append(error.problem)
+            return None
+        kind = _TYPES.get(node["type"]) if isinstance(node, dict) and isinstance(node.get("type"), str) else None
+        if kind is None:
+            self._problem(pointer, f"the security scheme {name} has no known type; alternatives with it are left out")
+            return None
+        if kind == "apiKey" and not (node.get("in") in _LOCATIONS and isinstance(node.get("name"), str)):
+            message = f"the API key {name} has no valid `in` and `name`; alternatives with it are left out"
+            self._problem(pointer, message)
+            return None
+        return self._scheme_of_type(name, kind, node)
+
+    def _scheme_of_type(self, name: str, kind: SecurityType, node: Mapping[str, Any]) -> SecurityScheme:
+        scheme = node.get("scheme")
+        return SecurityScheme(
+            name=name,
+            type=kind,
+            variable=self._variables[name],
+            location=node["in"] if kind == "apiKey" else None,
+            parameter=node["name"] if kind == "apiKey" else None,
+            scheme=_scheme_name(scheme) if kind == "http" and isinstance(scheme, str) else None,
+        )
+
+    def _problem(self, pointer: str, message: str) -> None:
+        self.problems.append(Problem(pointer=self._resolver.display(pointer), message=message, kind="security"))
+
+
+def defined_schemes(document: Document) -> tuple[str, ...]:
+    """Return the names of the security schemes that a document defines, used or not."""
+    return tuple(map(str, _nodes(document)))
+
+
+def _nodes(document: Document) -> dict[str, Any]:
+    components = document.root.get("components")
+    schemes = components.get("securitySchemes") if isinstance(components, dict) else None
+    return schemes if isinstance(schemes, dict) else {}
+
+
+def _scheme_name(text: str) -> str:
+    """Return the scheme's name, `basic` and `bearer` in lower case: names are case-insensitive (RFC 9110 §11.1)."""
+    return text.lower() if text.lower() in {"basic", "bearer"} else text

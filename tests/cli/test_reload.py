@@ -1,0 +1,198 @@
+"""A document that changes while it is served: what becomes of the tools, and what SIGHUP does."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from openapi_mcp.cli.reload import Reloader
+from openapi_mcp.cli.settings import Settings
+from openapi_mcp.modes import MAX_LISTED_TOOLS
+from openapi_mcp.runtime.search.tools import NAMES
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.process
+
+LIMIT = 20.0
+"""Seconds after which a test has failed."""
+
+
+def document(*names: str) -> str:
+    paths = "".join(f"  /{name}: {{get: {{operationId: {name}, responses: {{default: {{}}}}}}}}\n" for name in names)
+    return f"openapi: 3.1.0\ninfo: {{title: T, version: '1'}}\npaths:\n{paths or '  {}'}"
+
+
+class Watched:
+    """A watched document, the server that follows it, and the lines that the user sees."""
+
+    def __init__(self, path: Path, **options: object) -> None:
+        self.path = path
+        self.path.write_text(document("a", "b"))
+        self.lines: asyncio.Queue[str] = asyncio.Queue()
+        start = Settings(str(path), {"watch": True, **options})
+        self.reloader = Reloader(start, start.bridge(), self.lines.put_nowait)
+
+    @property
+    def names(self) -> list[str]:
+        return [tool.name for tool in self.reloader.live.server.catalog.tools]
+
+    async def next(self, change: Callable[[], object]) -> str:
+        """Make a change, and return the next line."""
+        await asyncio.to_thread(change)
+        return await asyncio.wait_for(self.lines.get(), LIMIT)
+
+
+def test_changed_document_replaces_the_old_one(tmp_path: Path) -> None:
+    watched = Watched(tmp_path / "a.yaml")
+
+    async def run() -> None:
+        async with watched.reloader.running():
+            heard = watched.reloader.live.changes.listen()
+            line = await watched.next(lambda: watched.path.write_text(document("b", "c", "d")))
+            await asyncio.wait_for(anext(heard), LIMIT)
+        await watched.reloader.live.aclose()
+        assert line == "reloaded: 3 tools, 2 new, 0 changed, 1 removed"
+
+    asyncio.run(run())
+    assert watched.names == ["b", "c", "d"]
+
+
+@pytest.mark.parametrize("broken", ["openapi: 3.1", "{", "", document()])
+def test_broken_document_is_reported_and_changes_nothing(tmp_path: Path, broken: str) -> None:
+    watched = Watched(tmp_path / "a.yaml")
+
+    async def run() -> None:
+        async with watched.reloader.running():
+            line = await watched.next(lambda: watched.path.write_text(broken))
+            assert line.startswith("reload failed, the old tools stay: ")
+            assert "a.yaml" in line
+            assert watched.names == ["a", "b"]
+            line = await watched.next(lambda: watched.path.write_text(document("a")))
+            assert line.startswith("reloaded: ")
+        await watched.reloader.live.aclose()
+
+    asyncio.run(run())
+    assert watched.names == ["a"]
+
+
+def test_rule_that_no_longer_matches_is_reported_and_changes_nothing(tmp_path: Path) -> None:
+    watched = Watched(tmp_path / "a.yaml", exclude=["id:b"], pin=["a"])
+
+    async def run() -> None:
+        async with watched.reloader.running():
+            line = await watched.next(lambda: watched.path.write_text(document("a", "c")))
+            assert line.startswith(
+                "reload failed, the old tools stay: the rule id:b matches no operation (--exclude id:b)"
+            )
+            line = await watched.next(lambda: watched.path.write_text(document("b", "c")))
+            assert line.startswith("reload failed, the old tools stay: no such tool: a (--pin a)")
+            assert watched.names == ["a"]
+            line = await watched.next(lambda: watched.path.write_text(document("a", "b", "c")))
+            assert line.startswith("reloaded: ")
+        await watched.reloader.live.aclose()
+
+    asyncio.run(run())
+    assert watched.names == ["a", "c"]
+
+
+def test_mode_is_decided_again_when_the_document_crosses_the_threshold(tmp_path: Path) -> None:
+    watched = Watched(tmp_path / "a.yaml")
+    few, many = (
+        document(*(f"tool{number}" for number in range(count))) for count in (MAX_LISTED_TOOLS, MAX_LISTED_TOOLS + 1)
+    )
+
+    async def run() -> None:
+        async with watched.reloader.running():
+            heard = watched.reloader.live.changes.listen()
+            line = await watched.next(lambda: watched.path.write_text(many))
+            await asyncio.wait_for(anext(heard), LIMIT)
+            assert "129 tools are more than the 128 that many clients accept; --mode all lists every tool" in line
+            assert set(watched.names) == NAMES
+            line = await watched.next(lambda: watched.path.write_text(few))
+            await asyncio.wait_for(anext(heard), LIMIT)
+            assert line.endswith("; now 128 tools listed, about " + line.rpartition("about ")[2])
+            assert len(watched.names) == MAX_LISTED_TOOLS
+            line = await watched.next(lambda: watched.path.write_text(document("a")))
+            assert line.endswith("removed"), "all are listed as before"
+        await watched.reloader.live.aclose()
+
+    asyncio.run(run())
+
+
+def test_settings_file_is_read_again(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text("watch = true")
+    path = tmp_path / "a.yaml"
+    path.write_text(document("a", "b"))
+    lines: asyncio.Queue[str] = asyncio.Queue()
+    start = Settings(str(path), {}, settings)
+    reloader = Reloader(start, start.bridge(), lines.put_nowait)
+
+    async def run() -> None:
+        async with reloader.running():
+            await asyncio.to_thread(settings.write_text, "watch = true\nexclude = ['id:a']")
+            await asyncio.wait_for(lines.get(), LIMIT)
+        await reloader.live.aclose()
+
+    asyncio.run(run())
+    assert [tool.name for tool in reloader.live.server.catalog.tools] == ["b"]
+
+
+def command(path: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "openapi_mcp", "serve", str(path), "--port", "0", *more]
+
+
+@contextmanager
+def started(path: Path, *more: str, stderr: int = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
+    """Start the command; kill it at the end of the block if it still runs."""
+    process = subprocess.Popen(command(path, *more), cwd=ROOT, stderr=stderr, text=True)
+    watchdog = threading.Timer(LIMIT, process.kill)
+    watchdog.start()
+    try:
+        yield process
+    finally:
+        watchdog.cancel()
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sighup_reloads_the_document(tmp_path: Path, workers: int) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(document("a"))
+    with started(path, "--workers", str(workers)) as process:
+        assert process.stderr is not None
+        lines = iter(process.stderr)
+        address = next(word for line in lines for word in line.split() if word.endswith("/mcp"))
+        # Answered once there is a worker, and it listens to signals.
+        httpx.get(address.replace("/mcp", "/health"), timeout=LIMIT)
+        path.write_text(document("a", "b"))
+        process.send_signal(signal.SIGHUP)
+        assert "reloaded: 2 tools" in next(line for line in lines if "loaded" in line)
+        process.terminate()
+        assert process.wait(LIMIT) == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_server_ends_with_its_terminal(tmp_path: Path, workers: int) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(document("a"))
+    terminal, stderr = os.openpty()
+    with started(path, "--workers", str(workers), stderr=stderr) as process:
+        os.close(stderr)
+        seen = b""
+        while b"/mcp\r\n" not in seen:
+            seen += os.read(terminal, 1024)
+        address = next(word for word in seen.decode().split() if word.endswith("/mcp"))
+        httpx.get(address.replace("/mcp", "/health"), timeout=LIMIT)
+        os.close(terminal)
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(LIMIT) == 0

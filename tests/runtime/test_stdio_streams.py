@@ -1,0 +1,129 @@
+"""`stdio_streams`: lines do not depend on chunks, too long ones are skipped, and writes are done in order."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openapi_mcp.runtime.stdio_streams import OversizedLine, Read, background_writer, read_lines, split_lines
+
+
+def reading(chunks: list[bytes]) -> Read:
+    """Return a reader of these chunks, whatever size is requested."""
+    remaining = iter(chunks)
+    return lambda _size: next(remaining, b"")
+
+
+@given(lines=st.lists(st.binary(max_size=8).map(lambda data: data.replace(b"\n", b"")), max_size=8), data=st.data())
+def test_lines_do_not_depend_on_chunks(lines: list[bytes], data: st.DataObject) -> None:
+    stream = b"\n".join(lines)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
+    chunks = [stream[a:b] for a, b in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
+    expected = [line.strip(b" \t\r") for line in lines if line.strip(b" \t\r")]
+    assert list(split_lines(reading([chunk for chunk in chunks if chunk]), 100)) == expected
+
+
+@pytest.mark.parametrize(
+    ("chunks", "lines"),
+    [
+        ([b"1234\n12345\n1\n"], [b"1234", OversizedLine(b"12345", b""), b"1"]),
+        ([b"12", b"345", b"6789", b"\n1\n"], [OversizedLine(b"123456789", b""), b"1"]),
+        ([b"12345"], [OversizedLine(b"12345", b"")]),
+        ([b"<", *[b"x" * 1000] * 20, b">\n1"], [OversizedLine(b"<" + b"x" * 4095, b"x" * 4095 + b">"), b"1"]),
+        ([b"1\r\n\r\n \n2"], [b"1", b"2"]),
+        ([], []),
+    ],
+)
+def test_too_long_line_is_shortened_and_the_next_is_read(
+    chunks: list[bytes], lines: list[bytes | OversizedLine]
+) -> None:
+    assert list(split_lines(reading(chunks), 4)) == lines
+
+
+def test_broken_stream_ends() -> None:
+    def read(_size: int) -> bytes:
+        try:
+            return next(chunks)
+        except StopIteration:
+            raise OSError("hung up") from None
+
+    chunks: Iterator[bytes] = iter([b"1\n2"])
+    assert list(split_lines(read, 4)) == [b"1", b"2"]
+
+
+def test_lines_arrive_in_order() -> None:
+    numbers = [str(number).encode() for number in range(200)]
+
+    async def collect() -> list[bytes | OversizedLine]:
+        return [line async for line in read_lines(reading([b"\n".join(numbers)]), 100)]
+
+    assert asyncio.run(collect()) == numbers
+
+
+def test_writes_are_complete_and_in_order() -> None:
+    written: list[bytes] = []
+
+    async def write() -> None:
+        with background_writer(written.append) as enqueue:
+            await asyncio.gather(*(asyncio.wrap_future(enqueue(bytes([number]))) for number in range(50)))
+
+    asyncio.run(write())
+    assert written == [bytes([number]) for number in range(50)]
+
+
+def test_cancelled_write_never_happens() -> None:
+    inlet, outlet = os.pipe()
+    written: list[bytes] = []
+
+    def write(data: bytes) -> None:
+        os.read(inlet, 1)
+        written.append(data)
+
+    async def run() -> None:
+        with background_writer(write) as enqueue:
+            first, second, third = (enqueue(data) for data in (b"1", b"2", b"3"))
+            assert second.cancel()
+            os.write(outlet, b"..")
+            await asyncio.gather(asyncio.wrap_future(first), asyncio.wrap_future(third))
+
+    asyncio.run(run())
+    assert written == [b"1", b"3"]
+    os.close(inlet)
+    os.close(outlet)
+
+
+def test_cancelled_write_frees_its_memory() -> None:
+    inlet, outlet = os.pipe()
+    data = bytes(100)
+    unused = sys.getrefcount(data)
+
+    async def run() -> None:
+        with background_writer(lambda _: os.read(inlet, 1)) as enqueue:
+            first = enqueue(b"1")
+            for _ in range(100):
+                second = enqueue(data)
+                assert sys.getrefcount(data) == unused + 1
+                assert second.cancel()
+                assert sys.getrefcount(data) == unused
+            os.write(outlet, b".")
+            await asyncio.wrap_future(first)
+
+    asyncio.run(run())
+    os.close(inlet)
+    os.close(outlet)
+
+
+def test_failing_write_raises_in_its_future() -> None:
+    def write(_data: bytes) -> None:
+        raise BrokenPipeError
+
+    async def run() -> None:
+        with background_writer(write) as enqueue:
+            await asyncio.wrap_future(enqueue(b"1"))
+
+    with pytest.raises(BrokenPipeError):
+        asyncio.run(run())

@@ -1,0 +1,61 @@
+"""`x-mcp` overrides names, texts and annotations of tools; the most specific object wins."""
+
+from typing import Any
+
+import pytest
+
+from tests.compiling import Json, compiled, kinds, tool_of
+
+OPERATION: Json = {"operationId": "listPets", "summary": "List pets"}
+
+
+def test_most_specific_object_wins_key_by_key() -> None:
+    hints = {"openWorldHint": False, "readOnlyHint": False}
+    root: Json = {"x-mcp": {"title": "Root", "description": "Root.", "annotations": hints}}
+    item = {"description": "Path.", "annotations": {"readOnlyHint": True}}
+    own = {"name": "pets", "title": "Mine"}
+    result = compiled({"/x": {"x-mcp": item, "get": {**OPERATION, "x-mcp": own}}}, **root)
+    (tool,) = result.tools
+    assert (tool.name, tool.title, tool.description) == ("pets", "Mine", "Path.")
+    assert tool.annotations == {"readOnlyHint": True, "openWorldHint": False}
+    assert result.problems == ()
+
+
+def test_name_counts_on_an_operation_only() -> None:
+    everywhere: Json = {"x-mcp": {"name": "all"}}
+    result = compiled({"/x": {**everywhere, "get": OPERATION}}, **everywhere)
+    assert [tool.name for tool in result.tools] == ["listPets"]
+
+
+@pytest.mark.parametrize(
+    ("root", "item", "own", "hidden"),
+    [
+        ({"hidden": True}, {}, {}, True),
+        ({"hidden": True}, {"hidden": False}, {}, False),
+        ({"enabled": False}, {}, {"enabled": True}, False),
+        ({}, False, {}, True),
+        (False, True, {}, False),
+        ({}, {}, {"hidden": True}, True),
+        ({"title": "T"}, {}, {}, False),
+    ],
+)
+def test_operations_can_be_hidden(root: Any, item: Any, own: Any, hidden: bool) -> None:
+    result = compiled({"/x": {"x-mcp": item, "get": {"x-mcp": own}}}, **{"x-mcp": root})
+    assert (len(result.tools), result.excluded, result.operations) == (int(not hidden), int(hidden), 1)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("hidden", ["hidden"], None, {"hide": True}, {"hidden": "yes"}, {"title": 5}, {"annotations": []}),
+        *({"annotations": {"readOnlyHint": "yes"}}, {"annotations": {"title": "T"}}),
+    ],
+)
+def test_invalid_values_are_reported_and_ignored(value: Any) -> None:
+    result = compiled({"/x": {"get": {**OPERATION, "x-mcp": value}}})
+    assert kinds(result) == [("x-mcp", None)]
+    assert result.tools == compiled({"/x": {"get": OPERATION}}).tools
+
+
+def test_explicit_name_is_made_legal() -> None:
+    assert tool_of({"x-mcp": {"name": "list the pets"}}).name == "list_the_pets"

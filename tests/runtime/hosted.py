@@ -32,6 +32,8 @@ from openapi_mcp.runtime.upstream.client import Upstream
 from tests.runtime.pets import DESCRIPTION, GET_PET, LIST_PETS, TOOLS, WAIT
 
 ROOT = Path(__file__).parents[2]
+MAX_RESULT_BYTES = 1 << 20
+"""Of a result: enough for a few results to exceed the send buffer of a socket (4 MiB on Linux)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ class Pets:
 
     def server(self, *tools: Any) -> Server:
         description = replace(DESCRIPTION, list_changed=True)
-        return Server(Catalog(tools), description, Upstream(), options=RequestOptions(base_url=self.api))
+        options = RequestOptions(base_url=self.api)
+        return Server(Catalog(tools), description, Upstream(), options=options, max_result_bytes=MAX_RESULT_BYTES)
 
     def _reloading(self, live: ReloadableServer) -> Any:
         def reload(*_: object) -> None:

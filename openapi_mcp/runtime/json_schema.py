@@ -264,6 +264,8 @@ def undeclared_names(root: Schema, value: Any) -> Iterator[UndeclaredNames]:
     schema. A closed object is left to validation. A property of a pattern is declared. The alternatives of a union
     declare properties together.
     """
+    if isinstance(value, dict) and _is_flat_and_declared(value, root):
+        return
     search = _DeclarationSearch(root)
     waiting: list[tuple[tuple[str | int, ...], Any, tuple[Any, ...]]] = [((), value, (root,))]
     count = 0
@@ -276,6 +278,12 @@ def undeclared_names(root: Schema, value: Any) -> Iterator[UndeclaredNames]:
         for key, item in container.items() if isinstance(container, dict) else enumerate(container):
             if isinstance(item, dict | list) and (inner := declarations.schemas(key)):
                 waiting.append(((*path, key), item, inner))
+
+
+def _is_flat_and_declared(value: Mapping[str, Any], root: Schema) -> bool:
+    """Return whether an object is what most calls send: scalars, each of which the schema itself declares."""
+    properties = root.get("properties", ())
+    return all(name in properties and not isinstance(item, dict | list) for name, item in value.items())
 
 
 class _Declarations:

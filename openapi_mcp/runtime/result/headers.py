@@ -7,6 +7,7 @@ Specification: RFC 8288 §3 (Link), RFC 9110 §8.8.3 (ETag), §10.2 (Location, R
 """
 
 import re
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -33,12 +34,19 @@ _RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s,;\"]+))", re
 
 def needed_headers(tool: Tool, response: httpx.Response) -> dict[str, Any]:
     """Return the headers of a response that a model needs: `link` parsed, others as text."""
-    links = _links(response)
-    headers: dict[str, Any] = {"link": links} if links else {}
-    for name, value in response.headers.items():  # those of one name are joined
-        if name not in _NEVER and value and (name in tool.response_headers or _NEEDED.fullmatch(name)):
-            headers[name] = value[:_MAX_VALUE]
-    return headers
+    fields = response.headers.items()  # those of one name are joined
+    shown = {name: value[:_MAX_VALUE] for name, value in fields if value and _is_shown(name, tool)}
+    links = _links(response) if "link" in response.headers else {}
+    return {"link": links, **shown} if links else shown
+
+
+def _is_shown(name: str, tool: Tool) -> bool:
+    return _is_needed(name) or (name in tool.response_headers and name not in _NEVER)
+
+
+@lru_cache(maxsize=1024)  # the headers of one API
+def _is_needed(name: str) -> bool:
+    return _NEEDED.fullmatch(name) is not None
 
 
 def line(headers: dict[str, Any], response: httpx.Response) -> str:

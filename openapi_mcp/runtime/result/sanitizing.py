@@ -128,10 +128,13 @@ class Sanitizer:
         if body.text is None:
             return body._replace(blocks=tuple(map(self.block, body.blocks)))
         text = self.text(body.text)
-        if body.value is MISSING or (text == body.text and "\\" not in text):  # no string of the JSON has an escape
+        is_clean = text == body.text
+        if is_clean and (body.value is MISSING or "\\" not in text):  # no string of the JSON has an escape
+            return body
+        if body.value is MISSING:
             return body._replace(text=text)
         value = self.value(body.value)
-        if body.is_json and (text != body.text or value != body.value):
+        if body.is_json and not (is_clean and value == body.value):
             text = jsontext.write(value)
         return body._replace(text=text, value=value)
 

@@ -5,7 +5,7 @@ No failure is raised: each becomes a reply. Transports stay thin: the bytes and 
 
 import logging
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from .. import media_types, protocol
@@ -153,7 +153,8 @@ class Server:
         sanitizer = self._calls.sanitizer
         events = ClientNotifier(call, notify, max_binary_bytes=max_binary_bytes, sanitizer=sanitizer)
         if is_stream or call.progress_token is not None:
-            async with events.heartbeat(is_binary=is_stream and _is_binary(tool)):
+            is_binary = is_stream and isinstance(tool, Tool) and _prefers_binary(tool.accept)
+            async with events.heartbeat(is_binary=is_binary):
                 result = await make_call(events=events)
         else:
             result = await make_call(events=events)
@@ -172,9 +173,10 @@ class Server:
         return request.reply_encoded(self._pages[key])
 
 
-def _is_binary(tool: ListedTool) -> bool:
-    """Return whether the media type that a tool prefers for its answer is not text."""
-    kind = tool.accept.partition(",")[0].strip() if isinstance(tool, Tool) else ""
+@lru_cache(maxsize=256)  # documents have a handful of Accept headers
+def _prefers_binary(accept: str) -> bool:
+    """Return whether the first media type of an Accept header is not text."""
+    kind = accept.partition(",")[0].strip()
     return not (kind.startswith("*/*") or not kind or media_types.is_text(kind))
 
 

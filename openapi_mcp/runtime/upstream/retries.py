@@ -78,8 +78,9 @@ def is_retryable(method: str, outcome: httpx.Response | Exception) -> bool:
     """
     is_idempotent = method in IDEMPOTENT_METHODS
     if isinstance(outcome, httpx.Response):
-        is_refusal = requested_wait(outcome, 0.0) is not None
-        return outcome.status_code == 429 or (outcome.status_code == 503 and (is_idempotent or is_refusal))
+        if outcome.status_code != 503:
+            return outcome.status_code == 429
+        return is_idempotent or requested_wait(outcome, 0.0) is not None
     if any(isinstance(cause, _PERMANENT_ERRORS) for cause in causes(outcome)):
         return False
     if isinstance(outcome, httpx.ConnectError):

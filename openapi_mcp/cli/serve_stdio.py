@@ -31,8 +31,7 @@ class StopHandler:
         """End the process."""
         if self.loop_runs:
             sys.exit(0)
-        sys.stderr.flush()
-        os._exit(0)
+        os._exit(0)  # without a flush: the signal may have come within a write to stderr, which flushes each line itself
 
 
 STOP_HANDLER: Final = StopHandler()

@@ -6,7 +6,6 @@ Handling"), RFC 9110 §15.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, Final
 
 import httpx
@@ -65,7 +64,7 @@ def to_result(
         return sanitizer.result(_error(tool, response, max_bytes, sanitizer))
     if not response.content:
         blocks = [text_content(_status_and_headers(tool, response)), *links.location_links(response)]
-        return sanitizer.result(_success(tool, blocks, MISSING))
+        return sanitizer.result(_success(tool, blocks, MISSING, {}))
     body = sanitizer.body(content.read(content_type(response), response.content, _uri(response)))
     if body.is_html and _documents_json(tool):
         return _page(response, body, max_bytes, sanitizer)
@@ -91,7 +90,7 @@ def to_result(
     if shown := headers.needed_headers(tool, response):
         meta[headers.HEADERS] = sanitizer.value(shown)
         blocks.append(text_content(sanitizer.text(headers.line(shown, response))))
-    return replace(_success(tool, blocks, value), meta=meta)
+    return _success(tool, blocks, value, meta)
 
 
 def _documents_json(tool: Tool) -> bool:
@@ -110,14 +109,16 @@ def _page(response: httpx.Response, body: content.DecodedBody, max_bytes: int, s
 
 def _links(response: httpx.Response, body: content.DecodedBody) -> list[JsonObject]:
     """Return the links of an answer that is only links to files."""
+    if isinstance(body.value, dict | list):
+        return []
     is_list = media_types.essence(content_type(response)) == links.URI_LIST
     text = body.value if isinstance(body.value, str) else body.text
     return [] if text is None else links.file_links(text, is_list=is_list)
 
 
-def _success(tool: Tool, blocks: Iterable[JsonObject], value: Any | Missing) -> CallToolResult:
+def _success(tool: Tool, blocks: Iterable[JsonObject], value: Any | Missing, meta: JsonObject) -> CallToolResult:
     """Return a result; a tool with an output schema always has structured content."""
-    return CallToolResult(content=tuple(blocks), structured_content=structured(tool, value))
+    return CallToolResult(content=tuple(blocks), structured_content=structured(tool, value), meta=meta)
 
 
 def structured(tool: Tool, value: Any | Missing) -> Any | Missing:

@@ -34,9 +34,11 @@ _RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s,;\"]+))", re
 
 def needed_headers(tool: Tool, response: httpx.Response) -> dict[str, Any]:
     """Return the headers of a response that a model needs: `link` parsed, others as text."""
-    fields = response.headers.items()  # those of one name are joined
-    shown = {name: value[:_MAX_VALUE] for name, value in fields if value and _is_shown(name, tool)}
-    links = _links(response) if "link" in response.headers else {}
+    names = dict.fromkeys(_name(raw) for raw, _ in response.headers.raw)
+    shown = {
+        name: value[:_MAX_VALUE] for name in names if _is_shown(name, tool) and (value := response.headers.get(name))
+    }
+    links = _links(response) if "link" in names else {}
     return {"link": links, **shown} if links else shown
 
 
@@ -44,7 +46,13 @@ def _is_shown(name: str, tool: Tool) -> bool:
     return _is_needed(name) or (name in tool.response_headers and name not in _NEVER)
 
 
-@lru_cache(maxsize=1024)  # the headers of one API
+@lru_cache(maxsize=1024)  # those that one API sends
+def _name(raw: bytes) -> str:
+    """Return the name of a header in lower case."""
+    return raw.decode("latin-1").lower()
+
+
+@lru_cache(maxsize=1024)
 def _is_needed(name: str) -> bool:
     return _NEEDED.fullmatch(name) is not None
 

@@ -109,7 +109,7 @@ class Sanitizer:
 
     def text(self, text: str) -> str:
         """Return a text without secrets and hidden characters."""
-        if any(form in text for form in self._forms):
+        if self._forms and any(form in text for form in self._forms):
             text = self._pattern.sub(REDACTED, text)
         return hidden_characters.escape(text)
 
@@ -157,6 +157,8 @@ class Sanitizer:
 
     def response(self, response: httpx.Response) -> httpx.Response:
         """Return a response without secrets in its headers, its reason and its bytes; hidden characters stay."""
+        if not self._bytes:
+            return response
         headers = response.headers.raw
         parts = (response.content, response.extensions.get("reason_phrase", b""), *(value for _, value in headers))
         if not any(form in part for form in self._bytes for part in parts):

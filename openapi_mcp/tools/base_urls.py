@@ -141,9 +141,13 @@ class BaseUrls:
 
 
 def check_variables(options: BaseUrlOptions, document: Document, operations: Iterable[Operation]) -> None:
-    """Raise UsageError for the value of a variable that no server of the document has."""
+    """Raise UsageError for the value of a variable that no server has, and for one that leads to another path."""
     if not options.variables:
         return
+    for name, value in options.variables.items():
+        if part := urls.dot_part(value):
+            message = f"the value has the part `{part}`, which would lead to another path"
+            raise UsageError(message, where=f"--server-var {name}=…", hint="give --base-url for another path")
     lists = (document.root.get("servers"), *(servers for operation in operations for servers, _ in operation.servers))
     names = list(dict.fromkeys(name for servers in lists for name in _variable_names(servers)))
     for name in options.variables:

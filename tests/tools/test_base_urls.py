@@ -140,6 +140,17 @@ def test_values_of_variables_are_compared_with_the_document() -> None:
 
 
 @pytest.mark.parametrize(
+    "value", ["..", "../admin", "eu/../../admin", "%2e%2e", "..%2Fadmin", "a\\..\\b", "%252e%252e/x"]
+)
+def test_value_of_a_variable_that_leads_to_another_path_is_an_error(value: str) -> None:
+    server = {"url": "https://example.com/{tenant}/v1", "variables": {"tenant": {"default": "a"}}}
+    with pytest.raises(UsageError, match="another path") as caught:
+        build_with([server], options=BaseUrlOptions(variables={"tenant": value}))
+    assert caught.value.where == "--server-var tenant=…"
+    assert build_with([server], options=BaseUrlOptions(variables={"tenant": "a.b/c"})).tools
+
+
+@pytest.mark.parametrize(
     ("name", "hint"), [("Region", "did you mean region?"), ("x", "the variables of its servers are: region, port")]
 )
 def test_value_of_an_unknown_variable_is_an_error(name: str, hint: str) -> None:

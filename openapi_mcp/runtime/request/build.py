@@ -181,7 +181,10 @@ def _refuse_unknown(tool: Tool, unknown: Iterable[str]) -> None:
 
 
 def _path_value(argument: Argument, value: Any) -> urls.PathValue:
-    return urls.PathValue(argument.name, styles.path_text(argument, content.parameter_value(argument, value)))
+    value = content.parameter_value(argument, value)
+    if isinstance(value, str) and argument.style != "simple":  # whose text is the value alone: `urls.build` judges it
+        urls.check_value(argument.name, value)
+    return urls.PathValue(argument.name, styles.path_text(argument, value))
 
 
 def _query(template: str, arguments: _ArgumentValues, credentials: auth.Credentials) -> str:

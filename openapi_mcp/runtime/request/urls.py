@@ -1,9 +1,10 @@
 """Build the URL of a call from base URL, path template and query.
 
 The host is that of the base URL, whatever the path contains. A template is expanded once: a value that looks like
-`{name}` is only a value. A value stays within its path segment.
+`{name}` is only a value. A value stays within its path segment, also on servers that decode a path before they
+resolve it: nginx and others read `..%2Fadmin` as `../admin`.
 
-Specification: OpenAPI 3.2 "Path Templating", RFC 3986 §3.
+Specification: OpenAPI 3.2 "Path Templating", RFC 3986 §3 and §5.2.4 (dot segments).
 """
 
 import re
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote, unquote_plus
+from urllib.parse import quote, unquote, unquote_plus
 
 import httpx
 
@@ -28,6 +29,15 @@ _QUERY_SAFE: Final = _PATH_SAFE + "?"
 # A path or query that httpx would not change: nothing to escape, and no segment that begins with a dot.
 _ESCAPED: Final = re.compile(r"(?:[A-Za-z0-9_~:@!$&()*+,;=.-]++|/(?!\.)|%[0-9A-Fa-f]{2})*+")
 _MAX_PREPARED: Final = 8192  # characters; the limit of httpx is eight times as high
+
+_DOT_PART: Final = re.compile(r"(?:^|[/\\])[\s\0]*(\.\.?)[\s\0]*(?:$|[/\\;?#\0])")
+"""A part `.` or `..` of a decoded text, as servers find it: between slashes of both kinds, before the parameters of a
+segment (`..;x` is `..` for Tomcat), a query, a fragment or a NUL, and surrounded by white space, which Windows ignores.
+"""
+
+MAX_DECODINGS: Final = 3
+"""Decodings of an escaped text before its parts are judged: that of the value itself, and two of what the value holds.
+A proxy and the server behind it decode once each."""
 
 _EMPTY_LABEL: Final = re.compile(r"^\.|\.\.")
 """An empty label in a host name, as in a URL whose variable was not filled in (RFC 1034 §3.1)."""
@@ -174,13 +184,46 @@ def _url(origin: str, target: str) -> httpx.URL:
 
 
 def _segment(segment: _Expressions, values: Mapping[str, PathValue]) -> str:
-    """Return one path segment. Raises ArgumentError if it is empty, `.` or `..`, which name another resource."""
+    """Return one path segment. Raises ArgumentError if it, or a value of it, would name another resource.
+
+    It does if it is empty, and if it or a value has a part `.` or `..`.
+    """
     text = _expand(segment, values)
-    if text in {"", ".", ".."}:
-        names = ", ".join(f"`{values[name].argument if name in values else name}`" for name in segment.names)
-        reason = "is empty" if not text else f"would make the path segment `{text}`"
-        raise ArgumentError(f"{names} {reason}, which would lead to another resource; give a value that names one.")
+    if not text or "." in text or "%" in text:
+        _check_segment(segment, text, values)
     return text
+
+
+def _check_segment(segment: _Expressions, text: str, values: Mapping[str, PathValue]) -> None:
+    for name in segment.names:
+        if name in values:
+            check_value(*values[name])
+    arguments = (values[name].argument if name in values else name for name in segment.names)
+    names = ", ".join(f"`{argument}`" for argument in dict.fromkeys(arguments))
+    if not text:
+        raise ArgumentError(f"{names} is empty, which would lead to another resource; give a value that names one.")
+    if part := dot_part(text):
+        raise ArgumentError(_REFUSAL.format(f"{names} would make the path segment `{part}`"))
+
+
+def check_value(argument: str, text: str) -> None:
+    """Raise ArgumentError if a path value, escaped or not, has a part `.` or `..`."""
+    if part := dot_part(text):
+        raise ArgumentError(_REFUSAL.format(f"`{argument}` has the part `{part}`"))
+
+
+_REFUSAL: Final = (
+    "{}, which would lead to another resource: servers decode a path before they resolve it. Give a value without the "
+    "parts `.` and `..` between slashes or backslashes, also percent-encoded; `a/b` is allowed."
+)
+
+
+def dot_part(text: str) -> str | None:
+    """Return the first part `.` or `..` of an escaped text, decoded up to MAX_DECODINGS times; None if it has none."""
+    for _ in range(MAX_DECODINGS):
+        text = unquote(text)
+    match = _DOT_PART.search(text)
+    return match[1] if match else None
 
 
 def _expand(template: _Expressions, values: Mapping[str, PathValue]) -> str:

@@ -116,6 +116,10 @@ def test_parameters_have_the_expected_bytes(call: dict[str, Any], sent: Sent, op
         with pytest.raises(ArgumentError, match="line break"):
             build_request(operation, arguments, RequestOptions(base_url="http://api.test"))
         return
+    if "refused_or_path_stays_under" in expect:  # `..%2F..`: servers decode before they match, so it is refused
+        with pytest.raises(ArgumentError, match=r"has the part `\.\.`"):
+            build_request(operation, arguments, RequestOptions(base_url="http://api.test"))
+        return
     received = sent(operation, arguments)
     assert received.path in expect.get("path", [received.path])
     assert received.query in expect.get("query", [received.query])

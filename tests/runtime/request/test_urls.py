@@ -1,6 +1,9 @@
 """URLs: base URL and path template joined; no value leaves its segment, whatever it contains."""
 
+import re
+from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 
 from openapi_mcp.runtime.errors import ArgumentError, RequestError
 from openapi_mcp.runtime.request.build import RequestOptions
-from openapi_mcp.runtime.tool import Argument, SecurityScheme
+from openapi_mcp.runtime.tool import Argument, SecurityScheme, Style
 from tests.runtime.making import request, tool
 
 PATH = Argument(name="a", location="path")
@@ -73,13 +76,12 @@ def test_invalid_base_url_is_refused_with_a_remedy(base_url: str | None) -> None
         ("a?b#c", "a%3Fb%23c"),
         ("50%", "50%25"),
         ("%2F", "%252F"),
-        ("%2e%2e", "%252e%252e"),
-        ("../..", "..%2F.."),
-        ("../../admin", "..%2F..%2Fadmin"),
-        ("a/../b", "a%2F..%2Fb"),
-        ("..\\..", "..%5C.."),
         ("{b!}", "%7Bb%21%7D"),
         ("...", "..."),
+        ("v1..v2", "v1..v2"),
+        ("..x/x..", "..x%2Fx.."),
+        ("a/.b/c.", "a%2F.b%2Fc."),
+        ("100%.", "100%25."),
         (".x", ".x"),
         ("é✓😀", "%C3%A9%E2%9C%93%F0%9F%98%80"),
         ("a\r\nb\x00", "a%0D%0Ab%00"),
@@ -93,10 +95,60 @@ def test_path_value_is_escaped_within_its_segment(value: Any, segment: str) -> N
     assert target(sent_request) == f"/base/files/{segment}/v"
 
 
-@pytest.mark.parametrize("value", [".", "..", "", []])
-def test_empty_and_dot_path_values_are_refused(value: Any) -> None:
-    with pytest.raises(ArgumentError, match="`a`"):
+@pytest.mark.parametrize("value", ["", [], {}])
+def test_empty_path_values_are_refused(value: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"^`a` is empty"):
         request(tool("/files/{a}", PATH), a=value)
+
+
+CLIMBING = [
+    *(".", "..", "../admin", "../..", "../../admin", "a/..", "a/../b", "a/./b", "./a", "/..", "../"),
+    *("..\\..", "a\\..\\b", "..\\/x", "a/..\\b"),
+    *("%2e%2e", "%2E%2e/admin", "..%2fadmin", ".%2e%5cadmin", "a%2F..%2Fb"),
+    *("%252e%252e", "%252e%252e%252fadmin", "..%255Cadmin", ".%2e%252fadmin"),
+    *("..;", "..;x=1/admin", "a/..;/b", "../?x", "..?", "..#", ".. /x", " ..", "..\0/x", "a/\t../b"),
+]
+"""Values that name another resource where a server decodes before it matches (nginx, IIS, Tomcat)."""
+
+
+@pytest.mark.parametrize("value", CLIMBING)
+@pytest.mark.parametrize("template", ["/files/{a}", "/files/{a}/x", "/v{a}", "/files/{a}.json", "/x-{a}-y/z"])
+@pytest.mark.parametrize("allow_reserved", [False, True])
+def test_path_value_with_a_dot_part_is_refused(value: str, template: str, allow_reserved: bool) -> None:
+    with pytest.raises(ArgumentError, match=r"^`a` has the part `\.\.?`.*`a/b` is allowed") as caught:
+        request(tool(template, replace(PATH, allow_reserved=allow_reserved)), a=value)
+    assert str(caught.value).count("\n") == 0
+
+
+@pytest.mark.parametrize(
+    ("style", "explode", "value"),
+    [
+        ("simple", False, ["../admin", "x"]),
+        ("simple", False, ["x", "a/../b"]),
+        ("simple", False, [".."]),
+        ("simple", True, {"..": "x", "a/..": "b/../c"}),
+        ("simple", False, {"a/..": "x", "b": "c/../.."}),
+        ("label", False, "."),
+        ("label", False, "/x"),
+        ("label", True, ["", "/x"]),
+        ("label", False, ["./x"]),
+        ("matrix", False, ".."),
+        ("matrix", False, "../admin"),
+        ("matrix", False, "x/../admin"),
+        ("matrix", True, ["x", "y/.."]),
+        ("matrix", True, {"k/..": "x", "r": "x/../y"}),
+    ],
+)
+def test_path_array_or_object_makes_no_dot_segment(style: Style, explode: bool, value: Any) -> None:
+    argument = replace(PATH, style=style, explode=explode)
+    with pytest.raises(ArgumentError, match=r"the part `\.\.?`"):
+        request(tool("/files/{a}", argument), a=value)
+
+
+def test_path_arrays_with_dots_within_their_members_are_sent() -> None:
+    assert target(request(tool("/f/{a}", PATH), a=["1.2", "..", "a/b"])) == "/f/1.2,..,a%2Fb"
+    assert target(request(tool("/f/{a}", replace(PATH, style="matrix")), a="a.b")) == "/f/;a=a.b"
+    assert target(request(tool("/f/{a}", replace(PATH, style="label")), a="a.b")) == "/f/.a.b"
 
 
 def test_refused_path_value_is_named_by_its_argument() -> None:
@@ -110,9 +162,13 @@ def test_value_in_the_query_of_a_template_is_escaped() -> None:
     assert target(request(tool("/x?fixed={a}&y={b!}", PATH, OTHER), a="1&2", b="{a}")) == "/x?fixed=1%262&y=%7Ba%7D"
 
 
-def test_two_values_cannot_form_a_dot_segment() -> None:
-    with pytest.raises(ArgumentError, match="path segment"):
+def test_values_cannot_form_a_dot_segment_with_each_other_or_with_the_template() -> None:
+    with pytest.raises(ArgumentError, match=r"^`a` has the part `.`"):
         request(tool("/files/{a}{b!}/x", PATH, OTHER), a=".", b=".")
+    with pytest.raises(ArgumentError, match=r"^`a`, `b` would make the path segment `..`"):
+        request(tool("/files/{a}.{b!}.{b!}", PATH, OTHER), a="", b="")
+    with pytest.raises(ArgumentError, match=r"^`a` would make the path segment `.`"):
+        request(tool("/files/.{a}", PATH), a="/x")
 
 
 def test_segment_with_several_values() -> None:
@@ -127,7 +183,8 @@ def test_no_value_changes_the_structure_of_the_url(in_path: str, in_query: str) 
     try:
         url = request(operation, at("http://h/base"), a=in_path, q=in_query).url
     except ArgumentError:
-        assert in_path in {"", ".", ".."}
+        parts = re.split(r"[/\\\\;?#\0]", unquote(unquote(in_path)))
+        assert not in_path or {".", ".."} & {part.strip() for part in parts}
         return
     path, _, query = url.raw_path.decode("ascii").partition("?")
     assert url.host == "h"

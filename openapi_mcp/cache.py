@@ -32,6 +32,7 @@ from .document.fetcher import Fetcher, is_remote
 from .document.model import DEFAULT_LIMITS
 from .document.sources import local_path, real_path
 from .errors import DocumentError, Problem
+from .regular_files import digest_of
 from .runtime import tool
 from .runtime.types import Implementation
 from .token_budget import ToolLimits
@@ -285,7 +286,7 @@ def program() -> str:
 
 
 def _digest(path: Path) -> str:
-    return _sha256(path.read_bytes())
+    return digest_of(path, DEFAULT_LIMITS.file_bytes)
 
 
 def _sha256(data: bytes) -> str:

@@ -12,7 +12,7 @@ RUNTIME = PACKAGE / "runtime"
 
 LAYERS = {
     RUNTIME: [
-        "types errors media_types stdio_streams",
+        "types errors media_types stdio_streams shares",
         "jsontext event_streams json_schema protocol tool",
         "arguments optional request upstream",
         "result",
@@ -22,7 +22,7 @@ LAYERS = {
         "toolkit",
     ],
     PACKAGE: [
-        "runtime errors plain_text",
+        "runtime errors plain_text regular_files",
         "regeneration document selection token_budget option",
         "schemas compilation base_url_map",
         "tools cache",

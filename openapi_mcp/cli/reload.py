@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from .. import regular_files
 from ..bridge import Bridge
 from ..document.fetcher import Fetched, Fetcher, is_remote
 from ..document.model import DEFAULT_LIMITS
@@ -138,10 +139,10 @@ def _stamp(path: Path) -> Stamp:
 
 
 def digest_of(path: Path) -> str | None:
-    """Return the SHA-256 of a file in hexadecimal; None if it cannot be read."""
+    """Return the SHA-256 of a regular file in hexadecimal; None if it cannot be read or is too large."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
+        return regular_files.digest_of(path, DEFAULT_LIMITS.file_bytes)
+    except (OSError, ValueError):
         return None
 
 

@@ -23,6 +23,7 @@ from ..bridge import Bridge
 from ..config import Config
 from ..errors import UsageError
 from ..options import DEFAULTS, SETTINGS
+from ..regular_files import MAX_SETTINGS_BYTES, UnfitFile, read_regular
 
 _VARIABLE: Final = re.compile(r"\$\$|\$\{(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}|[^}]*\}?)")
 """A `$$`, or the name of an environment variable in braces; any other `$` is a `$`."""
@@ -58,7 +59,9 @@ class Settings:
 def read_settings(path: Path) -> dict[str, Any]:
     """Read the options of a TOML file, by their Python names. Raises UsageError, which names the setting."""
     try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = tomllib.loads(read_regular(path, MAX_SETTINGS_BYTES).decode("utf-8"))
+    except UnfitFile as error:
+        raise UsageError(f"the settings file {error.reason}", where=str(path), hint="check --config") from None
     except OSError as error:
         raise UsageError(
             f"cannot read the settings file: {error.strerror}", where=str(path), hint="check --config"

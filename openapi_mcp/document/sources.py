@@ -18,7 +18,6 @@ prance's resolver is not used: it does not decode percent-encoded file names, an
 import errno
 import hashlib
 import os
-import stat
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
 from ..errors import DocumentError, ReferenceRefused
+from ..regular_files import UnfitFile, read_regular
 from .fetcher import Fetcher, is_remote, origin
 from .model import Limits
 
@@ -60,11 +60,12 @@ def read_root(source: str, fetcher: Fetcher, limits: Limits) -> SourceFile:
         raise DocumentError("the scheme of this URL is not supported", hint="give a path or an http(s) URL")
     path = local_path(source)
     try:
-        with path.open("rb") as file:
-            data = file.read(limits.file_bytes + 1)
-        return SourceFile(_bounded(data, limits), real_path(path).as_uri())
+        return SourceFile(read_regular(path, limits.file_bytes), real_path(path).as_uri())
     except IsADirectoryError as error:
         raise DocumentError("this is a folder", hint="name the OpenAPI document in it") from error
+    except UnfitFile as error:
+        hint = "give the path of a file; `-` reads a document from stdin"
+        raise DocumentError(f"the document {error.reason}", hint=hint) from error
     except (OSError, ValueError) as error:
         raise DocumentError(f"the document cannot be read: {_reason(error)}", hint="check the path") from error
 
@@ -136,11 +137,11 @@ class References:
         try:
             real = real_path(path)
             self._check_location(real)
-            status = real.stat()
-            if not stat.S_ISREG(status.st_mode):
-                raise ReferenceRefused("is not a regular file", hint="name a file")
-            _check_size(status.st_size, self._limits)
-            return SourceFile(_bounded(real.read_bytes(), self._limits), uri)
+            return SourceFile(read_regular(real, self._limits.file_bytes), uri)
+        except IsADirectoryError as error:
+            raise ReferenceRefused("is a folder", hint="name a file") from error
+        except UnfitFile as error:
+            raise ReferenceRefused(error.reason, hint="name a file") from error
         except FileNotFoundError as error:
             raise DocumentError("does not exist", hint="correct the $ref, or add the file") from error
         except (OSError, ValueError) as error:
@@ -202,13 +203,9 @@ def _fetch(fetcher: Fetcher, url: str, limits: Limits, references: References | 
 
 
 def _bounded(data: bytes, limits: Limits) -> bytes:
-    _check_size(len(data), limits)
-    return data
-
-
-def _check_size(size: int, limits: Limits) -> None:
-    if size > limits.file_bytes:
+    if len(data) > limits.file_bytes:
         raise ReferenceRefused(f"is larger than {limits.file_bytes:,} bytes")
+    return data
 
 
 def _reason(error: Exception) -> str:

@@ -221,7 +221,7 @@ def test_aliases_of_one_reference_are_rewritten_once(write: Write) -> None:
     [
         ("gone.yaml#/X", "gone.yaml does not exist"),
         ("gone.yaml", "gone.yaml does not exist"),
-        (".", ". is not a regular file"),
+        (".", ". is a folder"),
         ("text.txt", "text.txt contains neither an object nor a list"),
         (
             "bad.json#/X",

@@ -18,7 +18,6 @@ from ..errors import BridgeError, UsageError
 from ..runtime import serve as runtime_serve
 from ..runtime.errors import RequestError
 from ..runtime.http import hosting, supervisor
-from ..runtime.http.access import LOOPBACK
 from ..runtime.http.app import create_app
 from ..runtime.http.sessions import Sessions
 from ..runtime.http.workers import WorkerChannel, private_folder
@@ -85,7 +84,7 @@ def _app(reloader: Reloader, http: HttpSettings, *, local: bool, channel: Worker
         reloader.live,
         path=http.path,
         allowed_hosts=runtime_serve.allowed_names(http.allow_host, local=local),
-        allowed_origins=(*LOOPBACK, *http.allow_origin),
+        allowed_origins=http.allow_origin,
         auth_token=http.auth_token,
         sessions=Sessions(secret.encode()) if secret else None,
         max_concurrency=http.max_concurrency,

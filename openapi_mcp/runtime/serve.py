@@ -51,7 +51,7 @@ def serve_http(
             server,
             path=path,
             allowed_hosts=allowed_names(allowed_hosts, local=is_local(listener)),
-            allowed_origins=(*LOOPBACK, *allowed_origins),
+            allowed_origins=allowed_origins,
             auth_token=auth_token,
         )
         sys.stderr.write(f"{url(listener, path)}\n")

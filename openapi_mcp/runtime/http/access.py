@@ -22,6 +22,8 @@ Headers: TypeAlias = Mapping[str, str]
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 """The hosts of a server for this machine only. A web page that reaches it by DNS rebinding sends its own host name."""
 
+_WEB_SCHEMES: Final = frozenset({"http", "https"})
+
 MAX_HEADER_BYTES: Final = 64 * 1024
 """Bytes of all header lines of a request; the longest known ones are credentials of a few kilobytes."""
 
@@ -37,11 +39,12 @@ class AccessPolicy:
 
     `allowed_hosts` are the values that Host may have, `allowed_origins` those of Origin (which only browsers send):
     each a host for every port (`localhost`), a host with its port, or for Origin also a complete origin
-    (`https://example.com`). None allows any. `auth_token`, if set, has to be sent by every client.
+    (`https://example.com`). None allows any. Besides, a page of this machine is allowed if it came by the port of this
+    server: other programs serve pages on the other ports. `auth_token`, if set, has to be sent by every client.
     """
 
     allowed_hosts: Collection[str] | None = LOOPBACK
-    allowed_origins: Collection[str] | None = LOOPBACK
+    allowed_origins: Collection[str] | None = ()
     auth_token: str | None = field(default=None, repr=False)
 
     def check_address(self, headers: Headers) -> None:
@@ -49,11 +52,13 @@ class AccessPolicy:
 
         Raises HTTPError: 421 for a Host that is not allowed, 403 for an Origin that is not allowed.
         """
-        if not _is_allowed(headers.get("host", ""), self.allowed_hosts):
+        host = headers.get("host", "")
+        if not _is_allowed(host, self.allowed_hosts):
             raise HTTPError(421, "The Host header is not a name of this server; --allow-host adds one.")
         origin = headers.get("origin")
-        if origin is not None and not _is_origin_allowed(origin, self.allowed_origins):
-            raise HTTPError(403, "Web pages of this origin may not use this server; --allow-origin adds one.")
+        if origin is None or _is_own_page(origin, host) or _is_origin_allowed(origin, self.allowed_origins):
+            return
+        raise HTTPError(403, "Web pages of this origin may not use this server; --allow-origin adds one.")
 
     def check_token(self, headers: Headers) -> None:
         """Raise HTTPError: 401 without or with a wrong bearer token, 400 for a malformed one."""
@@ -150,11 +155,27 @@ def _is_allowed(host: str, allowed: Collection[str] | None) -> bool:
     return allowed is None or host in allowed or (port.isdecimal() and name in allowed)
 
 
+def _is_own_page(origin: str, host: str) -> bool:
+    """Return whether an origin is a name of this machine with the port of a Host header, which a page cannot forge.
+
+    A tunnel to this server has another port than its socket, and its pages are this server's all the same.
+    """
+    scheme, _, address = origin.lower().partition("://")
+    name, port = _split_port(address)
+    return scheme in _WEB_SCHEMES and name in LOOPBACK and port == _split_port(host)[1]
+
+
+def _split_port(host: str) -> tuple[str, str]:
+    """Return name and port of a host as Host and Origin have it; the port is empty if it is the scheme's."""
+    name, colon, port = host.rpartition(":")
+    return (name, port) if colon and not host.endswith("]") else (host, "")
+
+
 def _is_origin_allowed(origin: str, allowed: Collection[str] | None) -> bool:
     scheme, separator, host = origin.partition("://")
     if allowed is None or not separator:
         return allowed is None
-    return origin in allowed or (scheme in {"http", "https"} and _is_allowed(host, allowed))
+    return origin in allowed or (scheme in _WEB_SCHEMES and _is_allowed(host, allowed))
 
 
 _METHODS: Final = "POST, GET, DELETE"

@@ -25,9 +25,11 @@ from .. import protocol
 from ..protocol import Cancellation, Session, Step, Subscription, ToolCall, jsonrpc
 from ..server.reloadable import ReloadableServer
 from ..server.server import Reply, Server
+from ..shares import CALLER, Caller
 from ..types import JsonObject, error_result
 from . import access
 from .access import LOOPBACK, AccessPolicy, Headers
+from .callers import Callers, TrustedProxies
 from .limits import MAX_CONCURRENCY, MAX_STREAMS, RECEIVE_TIMEOUT, Capacity, MessageReader
 from .responses import EVENT_STREAM, KEEP_ALIVE, HTTPError, ResponseBody, ResponseWriter
 from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore, Stop
@@ -50,8 +52,9 @@ def create_app(
     *,
     path: str = "/mcp",
     allowed_hosts: Collection[str] | None = LOOPBACK,
-    allowed_origins: Collection[str] | None = LOOPBACK,
+    allowed_origins: Collection[str] | None = (),
     auth_token: str | None = None,
+    trusted_proxies: Collection[str] = (),
     sessions: Sessions | None = None,
     channel: "WorkerChannel | None" = None,
     max_body_bytes: int = jsonrpc.MAX_MESSAGE_BYTES,
@@ -64,13 +67,15 @@ def create_app(
 ) -> Starlette:
     """Return an ASGI application that serves MCP at `path`, and `ok` at `/health`.
 
-    `allowed_hosts`, `allowed_origins` and `auth_token` are those of `AccessPolicy`. `sessions` (random by default) must
-    have one secret in all processes that serve the same clients; `channel` connects those on this machine. Times are in
-    seconds: `receive_timeout` for a message to arrive, `request_timeout` for its complete handling, `keep_alive`
-    between two comments on a silent event stream. At most `max_concurrency` messages are handled at once, and
-    `max_streams` streams are open. `background` is entered and left with the application's lifespan, at whose end the
-    server is closed.
+    `allowed_hosts`, `allowed_origins` and `auth_token` are those of `AccessPolicy`; `trusted_proxies` are addresses and
+    networks, ValueError for one that is neither. `sessions` (random by default) must have one secret in all processes
+    that serve the same clients; `channel` connects those on this machine. Times are in seconds: `receive_timeout` for a
+    message to arrive, `request_timeout` for its complete handling, `keep_alive` between two comments on a silent event
+    stream. At most `max_concurrency` messages are received at once, as many calls are made, and `max_streams` streams
+    are open; no client has all of them (see `shares`). `background` is entered and left with the application's
+    lifespan, at whose end the server is closed.
     """
+    proxies = TrustedProxies(trusted_proxies)
     live = ReloadableServer.wrap(server)
     store = SessionStore(*((lambda _message: None, None) if channel is None else (channel.broadcast, channel.ended)))
     endpoint = _Endpoint(
@@ -80,7 +85,9 @@ def create_app(
         SessionManager((sessions or Sessions.random()).for_principal(auth_token or ""), store),
         AnswerTimeouts(request_timeout),
         writer=partial(ResponseWriter, keep_alive=keep_alive),
-        calls=Capacity(max_concurrency, "messages at once"),
+        callers=Callers(proxies, has_token=bool(auth_token)),
+        messages=Capacity(max_concurrency, "messages at once"),
+        calls=Capacity(max_concurrency, "calls at once"),
         streams=Capacity(max_streams, "open streams"),
     )
 
@@ -98,6 +105,7 @@ def create_app(
     app = _Application(routes=routes, lifespan=lifespan)
     app.router.redirect_slashes = False
     app.shortcut = (path, endpoint)
+    app.trusted_proxies = proxies
     return app
 
 
@@ -106,9 +114,13 @@ async def _health(_request: Request) -> PlainTextResponse:
 
 
 class _Application(Starlette):
-    """A Starlette application whose `shortcut`, a path and its endpoint, bypasses routing: a tenth of a call."""
+    """A Starlette application whose `shortcut`, a path and its endpoint, bypasses routing: a tenth of a call.
+
+    `trusted_proxies` is for the limits of connections, which know no requests (see `connections`).
+    """
 
     shortcut: tuple[str, "_Endpoint"]
+    trusted_proxies: TrustedProxies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, endpoint = self.shortcut
@@ -130,6 +142,8 @@ class _Endpoint:
         timeouts: "AnswerTimeouts",
         *,
         writer: Callable[[Send], ResponseWriter],
+        callers: Callers,
+        messages: Capacity,
         calls: Capacity,
         streams: Capacity,
     ) -> None:
@@ -140,6 +154,8 @@ class _Endpoint:
         self._sessions = sessions
         self._timeouts = timeouts
         self._writer = writer
+        self._callers = callers
+        self._messages = messages
         self._calls = calls
         self._streams = streams
 
@@ -175,7 +191,7 @@ class _Endpoint:
         session = self._sessions.session(headers)
         if method == "GET":
             access.check_accepts_events(headers)
-            return _response(await self._get(session, scope, receive, writer))
+            return _response(await self._get(session, scope, receive, writer, self._callers.caller(scope, headers)))
         self._sessions.store.end(session)
         return ResponseBody(204)
 
@@ -202,23 +218,42 @@ class _Endpoint:
             raise HTTPError(405, message, headers={"Allow": ", ".join(allowed)})
 
     async def _post(self, scope: Scope, receive: Receive, headers: Headers, writer: ResponseWriter) -> Reply | None:
-        with self._calls:
+        caller = self._callers.caller(scope, headers)
+        with self._messages.place(caller):
             message = protocol.classify(await self._reader.read(receive, headers))
-            stateless = protocol.is_stateless(message, headers)
-            session = Session() if stateless else self._sessions.session(headers)
-            step = self._server.receive(message, session, headers)
-            writer.headers += self._sessions.apply(step, session)
-            if not isinstance(step.action, Subscription):
-                caller, _ = scope.get("client") or ("", 0)
-                notify = writer.notify if access.accepts(headers, EVENT_STREAM) else None
-                reply = await self._answer(step, session, self._server.perform(step, notify, caller), receive)
-                if reply is not None and reply.status == 200 and not access.accepts(headers, access.JSON):
-                    await writer.notify(b"")  # so that the reply is an event
-                return reply
-        access.check_accepts_events(headers)
-        with self._streams:
-            work = self._server.perform(step, writer.notify)
-            return await self._stream(work, scope, receive)
+        stateless = protocol.is_stateless(message, headers)
+        session = Session() if stateless else self._sessions.session(headers)
+        step = self._server.receive(message, session, headers)
+        CALLER.set(caller)
+        if isinstance(step.action, Subscription):
+            access.check_accepts_events(headers)
+            with self._streams.place(caller, step.action.request_id):
+                work = self._server.perform(step, writer.notify)
+                return await self._stream(work, scope, receive)
+        if not (isinstance(step.action, ToolCall) or step.batch):  # takes no time, so it needs no place
+            return await self._reply(step, session, headers, receive, writer)
+        with self._calls.place(caller, None if step.action is None else step.action.request_id):
+            counted_as = self._callers.counted_as(caller, session)
+            return await self._reply(step, session, headers, receive, writer, counted_as=counted_as)
+
+    async def _reply(
+        self,
+        step: Step,
+        session: Session,
+        headers: Headers,
+        receive: Receive,
+        writer: ResponseWriter,
+        *,
+        counted_as: str = "",
+    ) -> Reply | None:
+        """Carry out a Step, whose calls count for `counted_as`; return its reply, None if the client stopped it."""
+        writer.headers += self._sessions.apply(step, session)
+        notify = writer.notify if access.accepts(headers, EVENT_STREAM) else None
+        work = self._server.perform(step, notify, counted_as)
+        reply = await self._answer(step, session, work, receive)
+        if reply is not None and reply.status == 200 and not access.accepts(headers, access.JSON):
+            await writer.notify(b"")  # so that the reply is an event
+        return reply
 
     async def _answer(self, step: Step, session: Session, work: Awaitable[Reply], receive: Receive) -> Reply | None:
         if step.action is None and not step.batch:
@@ -226,9 +261,11 @@ class _Endpoint:
         tracker = self._sessions.call_tracker(step, session)
         return await self._timeouts.call(work, step, tracker, receive if step.ends_with_connection else None)
 
-    async def _get(self, session: Session, scope: Scope, receive: Receive, writer: ResponseWriter) -> Reply | None:
+    async def _get(
+        self, session: Session, scope: Scope, receive: Receive, writer: ResponseWriter, caller: Caller
+    ) -> Reply | None:
         """Serve the one stream of a session, for changes ("Listening for Messages from the Server")."""
-        with self._streams:
+        with self._streams.place(caller):
             work = self._send_changes(session, writer)
             await self._stream(work, scope, receive, partial(self._sessions.store.track_stream, session))
         return None

@@ -1,8 +1,11 @@
 """Protocol classes for uvicorn with a time limit for each part of a request, and with one write for each response.
 
 uvicorn itself waits without limit for the rest of a request, and for a client to read. A slow client is dropped here,
-so that it cannot take resources from others. `TimeoutProtocol.required` names what is used of uvicorn's private parts:
-with a version of uvicorn that lacks one, `hosting` uses uvicorn's own protocol, without these limits.
+so that it cannot take resources from others; of those that only hold connections open, the ones that wait longest are
+closed (`IdleConnections`). A connection that ends has first the responses to its complete requests.
+
+`TimeoutProtocol.required` names what is used of uvicorn's private parts: with a version of uvicorn that lacks one,
+`hosting` uses uvicorn's own protocol, without these limits.
 Specification: RFC 9112 §9 (connections), RFC 9110 §15.5.9 (408).
 """
 
@@ -10,10 +13,11 @@ import asyncio
 import os
 import socket
 import struct
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from .access import MAX_HEADER_BYTES
 from .app import SHUTDOWN_EVENT
+from .callers import TrustedProxies
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as _Base
@@ -34,6 +38,25 @@ MAX_PIPELINED_REQUESTS: Final = 16
 MAX_BUFFERED_BYTES: Final = 64 * 1024
 """Bytes that wait for the end of a turn of the event loop: as many as a transport takes before it pauses writing."""
 
+MAX_IDLE_CONNECTIONS: Final = 1024
+"""Idle connections of one address, if the process may open enough files: about 10 MB."""
+
+_FILES_PER_IDLE: Final = 8
+"""Files that a process may open for each idle connection of one address; all addresses together have twice as many."""
+
+_USUAL_FILES: Final = 1024
+"""Files that a process may open where that cannot be asked."""
+
+LINGER_SECONDS: Final = 2.0
+"""Seconds for which a connection that ends is still read: closed before, the client might lose the last response."""
+
+_MAX_LINGER_BYTES: Final = 1024 * 1024
+"""Bytes that are read and discarded meanwhile: more than a client sends that waits for responses."""
+
+_IDLE: Final = "idle_connections"
+"""The key of the IdleConnections of this process in `app_state`."""
+
+_NO_PROXIES: Final = TrustedProxies()
 _NO_LINGERING: Final = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 _TIMED_OUT: Final = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TOO_LARGE: Final = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -43,12 +66,61 @@ class MissingAttribute(Exception):
     """An attribute that this version of uvicorn's protocol class does not have."""
 
 
+class IdleConnections:
+    """The connections without a request in progress, by address; the one that is idle longest is first.
+
+    At most `max_per_address` of an address, and twice as many of all, stay open; beyond that the first one is closed,
+    of all those of the address that has most.
+    """
+
+    def __init__(self, max_per_address: int) -> None:
+        self._max_per_address = max_per_address
+        self._max_total = 2 * max_per_address
+        self._total = 0
+        self._by_address: dict[str, dict[TimeoutProtocol, None]] = {}
+
+    @classmethod
+    def of_process(cls) -> Self:
+        """Return limits that leave most of the files that this process may open to other uses."""
+        return cls(min(MAX_IDLE_CONNECTIONS, _open_files() // _FILES_PER_IDLE))
+
+    def add(self, connection: "TimeoutProtocol", address: str) -> None:
+        """Note that a connection is idle from now on; close another one if there are too many."""
+        idle = self._by_address.setdefault(address, {})
+        self._total += connection not in idle
+        idle[connection] = None
+        if len(idle) > self._max_per_address:
+            next(iter(idle)).close_idle()
+        elif self._total > self._max_total:
+            most = max(self._by_address, key=lambda address: len(self._by_address[address]))
+            next(iter(self._by_address[most])).close_idle()
+
+    def discard(self, connection: "TimeoutProtocol", address: str) -> None:
+        """Note that a connection is in use, or closed."""
+        idle = self._by_address.get(address, {})
+        if connection in idle:
+            del idle[connection]
+            self._total -= 1
+            if not idle:
+                del self._by_address[address]
+
+
+def _open_files() -> int:
+    """Return how many files this process may open."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return _USUAL_FILES
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _FILES_PER_IDLE * MAX_IDLE_CONNECTIONS if limit == resource.RLIM_INFINITY else limit
+
+
 class TimeoutProtocol(_Base):
     """A connection whose client has limited time for each part; a subclass says which part is awaited."""
 
     required: ClassVar[tuple[str, ...]] = (
-        "app_state", "connections", "cycle", "loop", "on_response_complete", "pause_writing", "resume_writing",
-        "shutdown", "timeout_keep_alive_handler", "transport",
+        "app", "app_state", "client", "connections", "cycle", "flow", "loop", "on_response_complete", "pause_writing",
+        "resume_writing", "shutdown", "timeout_keep_alive_handler", "transport",
     )  # fmt: skip
     """Attributes of uvicorn's protocols that this class overrides or reads; a subclass adds its own."""
 
@@ -63,7 +135,14 @@ class TimeoutProtocol(_Base):
         self._awaited: Part | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
+        self._linger_timer: asyncio.TimerHandle | None = None
         self._head_bytes = 0
+        self._discarded_bytes = 0
+        self._is_ending = False
+        self._address: str | None = None
+        if _IDLE not in self.app_state:
+            self.app_state[_IDLE] = IdleConnections.of_process()
+        self._idle: IdleConnections = self.app_state[_IDLE]
         self._shutdown: asyncio.Event = self.app_state.setdefault(SHUTDOWN_EVENT, asyncio.Event())
 
     def part(self) -> Part | None:
@@ -75,22 +154,34 @@ class TimeoutProtocol(_Base):
         super().connection_made(CoalescingTransport(transport, self.loop))  # type: ignore[arg-type]  # it delegates
         self._expect("head")
         self._head_bytes = 0
+        peer = self.client[0] if self.client else ""
+        proxies: TrustedProxies = getattr(self.app, "trusted_proxies", _NO_PROXIES)
+        if not proxies.trusts(peer):  # a proxy has the connections of many clients
+            self._address = proxies.address(peer, "")
+            self._idle.add(self, self._address)
 
     def data_received(self, data: bytes) -> None:
         """Parse the data; end the connection if the head is too long."""
+        if self._is_ending:
+            self._discard(data)
+            return
         deadline = self._deadline
         super().data_received(data)
-        self._expect(self.part())
-        if self._awaited == "head" and self._deadline is deadline:  # still the same head
-            self._head_bytes += len(data)
-            if self._head_bytes > MAX_HEADER_BYTES:
-                self._end(_TOO_LARGE)
+        self._limit_next_part(len(data), deadline)
 
     def on_response_complete(self) -> None:
         """Limit the time for the rest of a request that was answered before it arrived completely."""
         super().on_response_complete()
-        if not self.transport.is_closing():
-            self._expect(self.part())
+        if self.transport.is_closing():
+            return
+        is_busy = self.is_busy()
+        if self._is_ending:
+            if not is_busy:
+                self._linger()
+            return
+        self._expect(self.part())
+        if self._address is not None and not is_busy:
+            self._idle.add(self, self._address)
 
     def pause_writing(self) -> None:
         """Limit the time for which the client does not read."""
@@ -112,6 +203,9 @@ class TimeoutProtocol(_Base):
         self._expect(None)
         super().connection_lost(exc)
         _cancel(self._stall_timer)
+        _cancel(self._linger_timer)
+        if self._address is not None:
+            self._idle.discard(self, self._address)
 
     def shutdown(self) -> None:
         """Tell event streams, which would not end by themselves, that the server begins to stop."""
@@ -131,6 +225,45 @@ class TimeoutProtocol(_Base):
         """Return whether the response to the current request is complete."""
         return bool(getattr(self.cycle, "response_complete", False))
 
+    def is_busy(self) -> bool:
+        """Return whether a response is still to be sent."""
+        return self.cycle is not None and not self.is_answered()
+
+    def close_idle(self) -> None:
+        """Close the connection, on which no response is to be sent."""
+        self._expect(None)
+        self.transport.close()
+
+    def end_after_responses(self) -> None:
+        """Read no further request, and close the connection once the responses to the others are sent."""
+        self._is_ending = True
+        self._expect(None)
+        self.flow.pause_reading()
+
+    def _linger(self) -> None:
+        """End the connection for writing, and close it once the client has, or after LINGER_SECONDS."""
+        self.transport.write_eof()
+        self._linger_timer = self.loop.call_later(LINGER_SECONDS, self.drop)
+
+    def _discard(self, data: bytes) -> None:
+        if self._linger_timer is None:
+            self.flow.pause_reading()
+        self._discarded_bytes += len(data)
+        if self._linger_timer is not None and self._discarded_bytes > _MAX_LINGER_BYTES:
+            self.drop()
+
+    def _limit_next_part(self, size: int, previous: asyncio.TimerHandle | None) -> None:
+        """Limit the time of the part that is awaited after `size` bytes, and the bytes of a head."""
+        if self._is_ending:
+            return
+        if self._address is not None and self.is_busy():
+            self._idle.discard(self, self._address)
+        self._expect(self.part())
+        if self._awaited == "head" and self._deadline is previous:  # still the same head
+            self._head_bytes += size
+            if self._head_bytes > MAX_HEADER_BYTES:
+                self._end(_TOO_LARGE)
+
     def _expect(self, part: Part | None) -> None:
         """Start the timer of a part, unless it is the part that is awaited already."""
         if part == self._awaited:
@@ -142,7 +275,13 @@ class TimeoutProtocol(_Base):
             self._deadline = self.loop.call_later(self.part_timeouts[part], self._end, _TIMED_OUT)
 
     def _end(self, response: bytes) -> None:
-        """Close the connection, with a response if the client has begun a request that has none."""
+        """Close the connection, with a response if the client has begun a request that has none.
+
+        If responses to earlier requests are still to be sent, the connection is closed after them.
+        """
+        if self._awaited == "head" and self.is_busy():
+            self.end_after_responses()
+            return
         if self._awaited == "head" and self._head_bytes and not self.transport.is_closing():
             self.transport.write(response)
         self._expect(None)
@@ -180,6 +319,11 @@ class CoalescingTransport:
         """Send what waits, and close."""
         self._send()
         self._transport.close()
+
+    def write_eof(self) -> None:
+        """Send what waits, and end the connection for writing."""
+        self._send()
+        self._transport.write_eof()
 
     def abort(self) -> None:
         """Close at once, and send nothing more."""

@@ -45,6 +45,7 @@ def server_config(app: Any, *, workers: int | None = None) -> Any:
         log_level="warning",
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # uvicorn would believe the X-Forwarded-For of every program of this machine
         timeout_keep_alive=IDLE_TIMEOUT,
         timeout_graceful_shutdown=GRACE_PERIOD,
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
@@ -84,6 +85,7 @@ def _httptools_connection() -> type[TimeoutProtocol]:
 
         required = (
             *TimeoutProtocol.required, "on_headers_complete", "on_message_begin", "on_message_complete", "pipeline",
+            "send_400_response",
         )  # fmt: skip
 
         _reading = "head"
@@ -94,8 +96,7 @@ def _httptools_connection() -> type[TimeoutProtocol]:
 
         def on_headers_complete(self) -> None:
             if len(self.pipeline) >= MAX_PIPELINED_REQUESTS:
-                self.drop()
-                raise ConnectionAbortedError  # so that the rest of the packet is not parsed
+                raise OverflowError  # so that the rest of the packet is not parsed; `send_400_response` follows
             super().on_headers_complete()
             self._reading = "body"
             self._expect(None)  # the next part, perhaps in the same packet, is another one
@@ -109,6 +110,16 @@ def _httptools_connection() -> type[TimeoutProtocol]:
                 return "rest" if self.is_answered() else None
             return "head" if self._reading else None
 
+        def send_400_response(self, msg: str) -> None:
+            """Answer a request that is not HTTP, or is one too many; after the responses to those before it."""
+            if self._reading == "body" and self.pipeline:  # its headers were right, and it has a place in the line
+                self.cycle.body.clear()
+                self.cycle.more_body = False
+            elif self._reading == "body" or not self.is_busy():
+                super().send_400_response(msg)
+                return
+            self.end_after_responses()
+
     return HttpToolsConnection
 
 
@@ -120,12 +131,6 @@ def _h11_connection() -> type[TimeoutProtocol]:
         """A connection parsed by h11, whose state machine tells which part is read."""
 
         required = (*TimeoutProtocol.required, "conn")
-
-        def data_received(self, data: bytes) -> None:
-            if len(self.conn.trailing_data[0]) > MAX_HEADER_BYTES:  # of later requests
-                self.drop()
-            else:
-                super().data_received(data)
 
         def part(self) -> Part | None:
             state = self.conn.their_state

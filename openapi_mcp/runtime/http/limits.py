@@ -1,4 +1,4 @@
-"""Limits on incoming messages: size, time to arrive, and how many are handled at once. Beyond them: 413, 408, 503.
+"""Limits on incoming messages: size, time to arrive, and how many are handled at once. Beyond them: 413, 408, 429, 503.
 
 A limit is checked before the work that it limits begins, so a refused request costs nothing.
 """
@@ -12,13 +12,14 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
 from ..protocol import jsonrpc
+from ..shares import ADDRESS_RATIO, CLIENT_RATIO, NO_LIMIT, Caller, Shares
 from .responses import HTTPError
 
 RECEIVE_TIMEOUT: Final = 30.0
 """Seconds that a message may take to arrive: 4 MiB in that time is a poor line."""
 
-MAX_CONCURRENCY: Final = 256
-"""Messages that one process handles at once: a GiB if all are as long as they may be."""
+MAX_CONCURRENCY: Final = 320
+"""Calls that one process makes at once, and messages that it receives at once; 256 of them for one client."""
 
 MAX_STREAMS: Final = 512
 """Streams that one process holds open: half the files that a process usually may have open."""
@@ -71,21 +72,48 @@ class MessageReader:
 
 
 class Capacity:
-    """A context manager that admits at most `limit` at once; None admits any number. `noun` (plural) names them.
+    """Places for at most `limit` requests at once, shared among callers; None admits any number.
 
-    Entering raises HTTPError (503) when `limit` is reached.
+    `noun` (plural) names what has a place.
     """
 
     def __init__(self, limit: int | None, noun: str) -> None:
-        self._limit = limit
+        self._shares = Shares(NO_LIMIT if limit is None else limit, (ADDRESS_RATIO, CLIENT_RATIO))
         self._noun = noun
-        self._count = 0
+
+    def place(self, caller: Caller, request_id: jsonrpc.RequestId | None = None) -> "Place":
+        """Return a context in which a caller has a place.
+
+        Raises HTTPError, for the request of this id: 503 where there is none, 429 where the rest is for others.
+        """
+        if not self._shares.may_take(caller):
+            raise self._refusal(caller, request_id)
+        return Place(self._shares, caller)
+
+    def _refusal(self, caller: Caller, request_id: jsonrpc.RequestId | None) -> HTTPError:
+        status, message = 503, f"The server handles at most {self._shares.limit} {self._noun}; try again later."
+        if self._shares.free > 0:
+            count = self._shares.held(caller)[-1]
+            status = 429
+            message = (
+                f"The rest of the server's {self._shares.limit} {self._noun} is for other clients; this client has "
+                f"{count}: wait until some of them end, and try again."
+            )
+        headers = {"Retry-After": _RETRY_AFTER}
+        return HTTPError(status, message, code=jsonrpc.INTERNAL_ERROR, request_id=request_id, headers=headers)
+
+
+class Place:
+    """A context in which a caller has a place."""
+
+    __slots__ = ("_caller", "_shares")
+
+    def __init__(self, shares: Shares, caller: Caller) -> None:
+        self._shares = shares
+        self._caller = caller
 
     def __enter__(self) -> None:
-        if self._limit is not None and self._count >= self._limit:
-            message = f"The server handles at most {self._limit} {self._noun}; try again later."
-            raise HTTPError(503, message, code=jsonrpc.INTERNAL_ERROR, headers={"Retry-After": _RETRY_AFTER})
-        self._count += 1
+        self._shares.take(self._caller)
 
     def __exit__(self, *_: object) -> None:
-        self._count -= 1
+        self._shares.give_back(self._caller)

@@ -1,18 +1,21 @@
 """Run an ASGI application in several processes, under a parent that restarts them; uvicorn's `Multiprocess` does it.
 
 SIGHUP is passed on to the processes, which uvicorn would restart instead. SIGINT and SIGTERM end all of them; any other
-end of the parent is a failure.
+end of the parent is a failure, which the processes notice by the end of a pipe and end too: nobody would replace them.
 """
 
 import inspect
 import logging
+import multiprocessing
 import os
 import signal
 import socket
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.types import ASGIApp
 
@@ -80,9 +83,25 @@ class ReadyFactory:
     def __call__(self) -> ASGIApp:
         """Return the application."""
         app = self.factory()
+        threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
         if hasattr(signal, "pthread_sigmask"):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
         return app
+
+
+_SECONDS_AFTER_PARENT: Final = 2.0
+"""Seconds that a process without a parent has besides the grace period for calls."""
+
+
+def _end_with_parent() -> None:
+    """Wait until the parent of this process is dead, however it died; end this process like SIGTERM, or at last so."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    parent.join()
+    signal.raise_signal(signal.SIGTERM)
+    time.sleep(hosting.GRACE_PERIOD + _SECONDS_AFTER_PARENT)
+    os._exit(1)
 
 
 def supervise(config: Any, listener: socket.socket) -> Any:

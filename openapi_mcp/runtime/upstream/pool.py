@@ -1,5 +1,8 @@
 """`Pool`: the connections to the API, in use and idle, within limits; `connect` opens a socket to a host.
 
+The connections are shared among clients, their addresses, and the origins of the API (see `shares`): neither a client
+whose calls hang nor a host that hangs takes those of the others.
+
 A connection belongs to one exchange or is idle. The one used last is used next, so that surplus connections expire.
 Expired and closed connections, and those on which bytes arrived that answer no request, are never used again.
 
@@ -19,14 +22,17 @@ from typing import Final, TypeAlias
 
 import httpx
 
+from ..shares import ADDRESS_RATIO, CALLER, CLIENT_RATIO, NO_LIMIT, Holder, SharedSlots
 from .connection import Connection, Origin
 
-LIMITS: Final = httpx.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=4.0)
-"""As many connections as httpx has, but all of them may be idle: with httpx's 20, 64 calls at a time would connect
-again and again. Idle ones expire after four seconds: many servers close after five, and a connection that is closed at
-this end is not found closed by the next request."""
+LIMITS: Final = httpx.Limits(max_connections=125, max_keepalive_connections=125, keepalive_expiry=4.0)
+"""One client may use 100 of them (see `shares`), as many as httpx has. All of them may be idle: with httpx's 20, 64
+calls at a time would connect again and again. Idle ones expire after four seconds: many servers close after five, and a
+connection that is closed at this end is not found closed by the next request."""
 
-_NO_LIMIT: Final = 2**31
+_ORIGIN_RATIO: Final = 16
+"""One origin has at most 16 of 17 connections in use: a client that calls several may use all that it may have."""
+
 # Seconds that `aclose` waits for the event loop to notice that aborted connections are closed.
 _MAX_CLOSE_SECONDS: Final = 1.0
 _ATTEMPT_DELAY: Final = 0.25
@@ -43,11 +49,12 @@ class Pool:
 
     def __init__(self, tls: Callable[[], ssl.SSLContext], limits: httpx.Limits = LIMITS) -> None:
         self._tls = tls
-        self._max_open = _NO_LIMIT if limits.max_connections is None else limits.max_connections
+        self._max_open = NO_LIMIT if limits.max_connections is None else limits.max_connections
         max_idle = limits.max_keepalive_connections
         self._max_idle = self._max_open if max_idle is None else max_idle
         self._expiry = limits.keepalive_expiry
-        self._slots = asyncio.Semaphore(self._max_open)
+        self._slots = SharedSlots(self._max_open, (ADDRESS_RATIO, CLIENT_RATIO, _ORIGIN_RATIO))
+        self._holders: dict[Connection, Holder] = {}  # of the connections in use
         self._open: set[Connection] = set()
         self._idle: list[Connection] = []  # the one that has been idle longest is first
         self._expiry_timer: asyncio.TimerHandle | None = None
@@ -59,17 +66,23 @@ class Pool:
         Raises httpx.TransportError. The caller gives the connection to `release`. `timeouts` has seconds,
         or None, for `pool` and `connect`.
         """
-        await self._acquire_slot(timeouts.get("pool"))
+        holder = (*CALLER.get(), origin)
+        try:
+            await self._slots.acquire(holder, timeouts.get("pool"))
+        except TimeoutError as error:
+            raise httpx.PoolTimeout("all connections are in use") from error
         try:
             idle = None if fresh else self._idle_connection(origin)
-            return idle or await self._connect(origin, timeouts.get("connect"))
+            connection = idle or await self._connect(origin, timeouts.get("connect"))
         except BaseException:
-            self._slots.release()
+            self._slots.release(holder)
             raise
+        self._holders[connection] = holder
+        return connection
 
     def release(self, connection: Connection, reusable: bool) -> None:
         """Take a connection back: it becomes idle if it is `reusable` and open, else it is closed."""
-        self._slots.release()
+        self._slots.release(self._holders.pop(connection))
         if not reusable or self._all_closed is not None or not connection.is_open():
             connection.abort()
             return
@@ -89,16 +102,6 @@ class Pool:
         with suppress(TimeoutError):
             async with asyncio.timeout(_MAX_CLOSE_SECONDS if self._open else 0):
                 await self._all_closed.wait()
-
-    async def _acquire_slot(self, seconds: float | None) -> None:
-        if not self._slots.locked():
-            await self._slots.acquire()
-            return
-        try:
-            async with asyncio.timeout(seconds):
-                await self._slots.acquire()
-        except TimeoutError as error:
-            raise httpx.PoolTimeout("all connections are in use") from error
 
     def _idle_connection(self, origin: Origin) -> Connection | None:
         """Remove and return the connection to an origin that was used last; close those found unusable."""

@@ -16,7 +16,7 @@ from tests.runtime.http.test_sessions_of_clients import ENVELOPE, HELLO, message
 from tests.runtime.pets import pet_server
 
 TOKEN = "open-sesame"
-PAGE = "http://localhost:5173"
+PAGE = "http://localhost:8000"
 PREFLIGHT = {"origin": PAGE, "access-control-request-method": "POST"}
 
 

@@ -25,21 +25,23 @@ from . import auth, bodies, content, context, headers, styles, urls
 class RequestOptions:
     """The options of the server's operator that apply to every request.
 
-    `base_url` replaces that of the document. `headers` replace computed ones of the same name, but not a body's
-    Content-Type. `credentials` are keyed by `SecurityScheme.name`. Neither of the two is shown in a repr.
+    `base_url` replaces that of the document; `other_base_urls` are those of single tools, whose secrets no result may
+    hold. `headers` replace computed ones of the same name, but not a body's Content-Type. `credentials` are keyed by
+    `SecurityScheme.name`. None of these is shown in a repr.
     `credential_sources` name the variable or option of a credential that is not read from the variable of its scheme.
     `client_certificate` says that connections use one, which satisfies mutualTLS. Files in the folders `file_roots`, at
     any depth, may be sent by their URL (`file:///…`); by default none. `lenient` sends what deviates from the document,
     as far as it can be written: undeclared arguments in the query, and requests without a required credential.
     """
 
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
     credential_sources: Mapping[str, str] = field(default_factory=dict)
     client_certificate: bool = False
     file_roots: tuple[Path, ...] = ()
     lenient: bool = False
+    other_base_urls: tuple[str, ...] = field(default=(), repr=False)
 
 
 def build_request(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:

@@ -56,7 +56,7 @@ class BaseUrl:
 
     origin: str = field(repr=False)
     path: str
-    query: str
+    query: str = field(repr=False)
     host: bytes
     parts: Any = field(repr=False)
 
@@ -69,9 +69,10 @@ def parse_base_url(url: str | None) -> BaseUrl:
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL as error:
+        reason = "" if "@" in url else f" ({error})"  # which could quote a part of the password
         raise RequestError(
-            f"The base URL is not a valid URL ({error}); start the server with `--base-url URL`."
-        ) from error
+            f"The base URL is not a valid URL{reason}; start the server with `--base-url URL`."
+        ) from None
     if parsed.scheme not in {"http", "https"} or not parsed.host:
         raise RequestError(
             "The base URL must be an absolute http(s) URL, e.g. https://api.example.com/v1; "

@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+from urllib.parse import quote, quote_plus
 
 import httpx
 
 from .. import jsontext
 from ..request.build import RequestOptions
+from ..request.redaction import is_secret_header, secrets_of_url
 from ..types import MISSING, CallToolResult, JsonObject
 from . import content, hidden_characters
 from .content import DecodedBody
@@ -37,10 +38,6 @@ _BASE64: Final = frozenset({"data", "blob"})
 _OF_THE_ENCODED_BODY: Final = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 """Headers that do not describe the decoded body."""
 
-_SECRET_NAME: Final = re.compile(r"auth|key|token|secret|pass|cookie|session|credential|signature", re.IGNORECASE)
-_RANDOM: Final = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[\w+/=.~-]{20,}")
-"""The value of a header of any other name that looks like a credential."""
-
 
 def secrets_of(options: RequestOptions) -> frozenset[str]:
     """Return the texts of the operator's options that must not reach a model."""
@@ -51,14 +48,12 @@ def _secrets(options: RequestOptions) -> Iterator[str]:
     for credential in options.credentials.values():
         yield from _credential(credential.strip())
     for name, value in options.headers:
-        if _SECRET_NAME.search(name):
+        if is_secret_header(name, value):
             yield from _credential(value.strip())
             yield from (pair.partition("=")[2].strip() for pair in value.split(";") if name.lower() == "cookie")
-        elif _RANDOM.fullmatch(value):
-            yield value
-    url = urlsplit(options.base_url or "")
-    yield unquote(url.password or "")
-    yield from (value for name, value in parse_qsl(url.query) if _SECRET_NAME.search(name))
+    for url in (options.base_url or "", *options.other_base_urls):
+        for secret in secrets_of_url(url):
+            yield from _credential(secret)
 
 
 def _credential(text: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ import httpx
 
 from .. import event_streams, media_types
 from ..protocol import LogLevel, ToolCall, jsonrpc
+from ..request.redaction import redact
 from ..result.sanitizing import NO_SECRETS, Sanitizer
 from ..upstream.events import CallEvents
 
@@ -97,7 +98,7 @@ class ClientNotifier(CallEvents):
         if self._progress is not None:
             self._progress.begin("sent", len(request.content))
         if self.is_enabled_for("debug"):
-            await self.log("debug", "The request is sent.", method=request.method, url=_redacted(request.url))
+            await self.log("debug", "The request is sent.", method=request.method, url=redact(str(request.url)))
 
     async def on_bytes_sent(self, count: int) -> None:
         """Notify of the bytes sent, if they are news."""
@@ -262,11 +263,3 @@ def _length(response: httpx.Response) -> int | None:
     """Return the number of bytes that will be transferred, if the response declares it."""
     text = response.headers.get("content-length", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
-
-
-def _redacted(url: httpx.URL) -> str:
-    """Return a URL without user, password and the values of its query, any of which may be a secret."""
-    names = [pair.partition("=")[0] for pair in url.query.decode("ascii").split("&") if pair]
-    query = "?" + "&".join(f"{name}=…" for name in names) if names else ""
-    path = url.raw_path.decode("ascii").partition("?")[0]
-    return f"{url.scheme}://{url.netloc.decode('ascii')}{path}{query}"

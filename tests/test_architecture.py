@@ -12,7 +12,7 @@ RUNTIME = PACKAGE / "runtime"
 
 LAYERS = {
     RUNTIME: [
-        "types errors media_types stdio_streams shares",
+        "types errors media_types stdio_streams",
         "jsontext event_streams json_schema protocol tool",
         "arguments optional request upstream",
         "result",
@@ -144,7 +144,7 @@ def test_what_is_heavy_is_imported_where_it_is_used() -> None:
         assert not at_the_top & HEAVY or path.stem == "sandbox", name_of(path)
         inside = set(imports(path)) - set(imports(path, everywhere=False))
         part = name_of(path).split("/")[0].removesuffix(".py")
-        allowed = HEAVY | {"fcntl", "jsonschema", "jsonschema_rs", "referencing"} | ON_DEMAND.get(part, set())
+        allowed = HEAVY | {"fcntl", "jsonschema", "jsonschema_rs", "referencing", "resource"} | ON_DEMAND.get(part, set())
         used = {layer_name(target) if target else name.split(".")[0] for target, name in inside}
         assert path.parent.name == "cli" or used - {part} <= allowed, name_of(path)
 

@@ -25,8 +25,8 @@ from .. import protocol
 from ..protocol import Cancellation, Session, Step, Subscription, ToolCall, jsonrpc
 from ..server.reloadable import ReloadableServer
 from ..server.server import Reply, Server
-from ..shares import CALLER, Caller
 from ..types import JsonObject, error_result
+from ..upstream.shares import CALLER, Caller
 from . import access
 from .access import LOOPBACK, AccessPolicy, Headers
 from .callers import Callers, TrustedProxies

@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 from starlette.types import Scope
 
 from ..protocol import Session
-from ..shares import Caller
+from ..upstream.shares import Caller
 from .access import Headers
 
 _Address: TypeAlias = IPv4Address | IPv6Address

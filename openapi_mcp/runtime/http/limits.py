@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
 from ..protocol import jsonrpc
-from ..shares import ADDRESS_RATIO, CLIENT_RATIO, NO_LIMIT, Caller, Shares
+from ..upstream.shares import ADDRESS_RATIO, CLIENT_RATIO, NO_LIMIT, Caller, Shares
 from .responses import HTTPError
 
 RECEIVE_TIMEOUT: Final = 30.0

@@ -22,8 +22,8 @@ from typing import Final, TypeAlias
 
 import httpx
 
-from ..shares import ADDRESS_RATIO, CALLER, CLIENT_RATIO, NO_LIMIT, Holder, SharedSlots
 from .connection import Connection, Origin
+from .shares import ADDRESS_RATIO, CALLER, CLIENT_RATIO, NO_LIMIT, Holder, SharedSlots
 
 LIMITS: Final = httpx.Limits(max_connections=125, max_keepalive_connections=125, keepalive_expiry=4.0)
 """One client may use 100 of them (see `shares`), as many as httpx has. All of them may be idle: with httpx's 20, 64

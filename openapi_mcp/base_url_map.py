@@ -6,7 +6,7 @@ appended to TO; of several that match, the longest is used.
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Final, Self
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from .errors import UsageError
 from .runtime.errors import RequestError
 from .runtime.request import urls
+from .runtime.request.redaction import redact
 from .runtime.tool import Tool
 
 _PAIR: Final = re.compile(r"([^?=]+)=([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
@@ -29,8 +30,8 @@ _HINT: Final = (
 class BaseUrlMap:
     """Pairs of FROM (normalised) and TO; `other` replaces the base URLs that no pair matches."""
 
-    pairs: tuple[tuple[str, str], ...] = ()
-    other: str | None = None
+    pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    other: str | None = field(default=None, repr=False)
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Self:
@@ -46,7 +47,9 @@ class BaseUrlMap:
                 single.append(text)
         if len(single) > 1:
             message = "only one --base-url can replace all servers"
-            raise UsageError(message, where=f"--base-url {single[1]}", hint="write FROM=TO to replace one of them")
+            raise UsageError(
+                message, where=f"--base-url {shown(single[1])}", hint="write FROM=TO to replace one of them"
+            )
         return cls(tuple(pairs), single[0] if single else None)
 
     def check(self, base_urls: Collection[str]) -> None:
@@ -55,9 +58,9 @@ class BaseUrlMap:
         for start, _ in self.pairs:
             if not any(_rest(url, start) is not None for url in known):
                 close = get_close_matches(start, list(known), n=3, cutoff=0.6)
-                names = ", ".join(known[url] for url in close or list(known)[:10])
+                names = ", ".join(redact(known[url]) for url in close or list(known)[:10])
                 hint = f"did you mean {names}?" if close else f"they go to {names or 'no server'}"
-                raise UsageError("no operation has this base URL", where=f"--base-url {start}=…", hint=hint)
+                raise UsageError("no operation has this base URL", where=f"--base-url {shown(start)}=…", hint=hint)
 
     def apply(self, tool: Tool) -> Tool:
         """Return the tool with the base URL that is to be used."""
@@ -88,7 +91,10 @@ def _rest(url: str, start: str) -> str | None:
 
 def _normalised(url: str) -> str:
     """Return a URL with scheme and host in lower case, without the scheme's own port and without a slash at its end."""
-    parts = urlsplit(url.strip())
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:  # brackets that hold no address: no base URL begins with it
+        return url.strip().rstrip("/").lower()
     if not parts.netloc:
         return url.strip().rstrip("/").lower()
     scheme = parts.scheme.lower()
@@ -96,9 +102,14 @@ def _normalised(url: str) -> str:
     return f"{scheme}://{host}{parts.path.rstrip('/')}{f'?{parts.query}' if parts.query else ''}"
 
 
+def shown(text: str) -> str:
+    """Return a value of --base-url as it may be shown; of one that is no URL nothing before the last `@`."""
+    return redact(text).rpartition("@")[2]
+
+
 def _check(url: str, text: str) -> None:
     try:
         urls.parse_base_url(url)
     except RequestError:
         message = "--base-url must be an absolute http(s) URL, or FROM=TO with such a URL after the ="
-        raise UsageError(message, where=f"--base-url {text}", hint=_HINT) from None
+        raise UsageError(message, where=f"--base-url {shown(text)}", hint=_HINT) from None

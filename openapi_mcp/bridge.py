@@ -16,6 +16,7 @@ from .config import Config, rate_limit
 from .errors import Problem, UnknownTool, UsageError
 from .runtime.protocol import ServerDescription
 from .runtime.request.build import RequestOptions
+from .runtime.request.redaction import redact
 from .runtime.server.catalog import Catalog
 from .runtime.server.server import Server
 from .runtime.tool import SecurityScheme, Tool
@@ -49,7 +50,7 @@ class Bridge:
         Tools that were compiled before come from the cache. With `with_document`, a document that was read stays in
         memory; else it is released, and `document` reads it again.
         """
-        progress(f"reading {config.source}")
+        progress(f"reading {redact(config.source)}")
         options = config.compile_options
         entries = None if config.no_cache else CompilationCache(Cache(cache.folder()), config.source, options)
         if entries and (entry := entries.find()):
@@ -114,8 +115,9 @@ class Bridge:
         """Return the tool of a name. Raises UnknownTool, which suggests the nearest name."""
         tools = {tool.name: tool for tool in self.tools}
         if name not in tools:
-            hint = suggest_names(name, tools) or f"openapi-mcp inspect {self.config.source}"
-            raise UnknownTool(f"no such tool: {name}", where=self.config.source, hint=hint)
+            source = redact(self.config.source)
+            hint = suggest_names(name, tools) or f"openapi-mcp inspect {source}"
+            raise UnknownTool(f"no such tool: {name}", where=source, hint=hint)
         return tools[name]
 
     def security_schemes(self) -> tuple[SecurityScheme, ...]:
@@ -128,10 +130,10 @@ class Bridge:
         return self.config.request_options(self.security_schemes(), environment)
 
     def validate(self) -> Iterator[Problem]:
-        """Yield the findings of openapi-core's validator; takes seconds for a big document."""
-        from .contract import validation
+        """Yield the findings of openapi-core's validator, which runs in a process of its own, for a limited time."""
+        from .contract import validation_process
 
-        return validation.validate(self.document)
+        return validation_process.validate(self.document)
 
     @cached_property
     def drift(self) -> "DriftLog | None":

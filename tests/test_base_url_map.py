@@ -141,3 +141,24 @@ def test_from_that_is_no_base_url_is_an_error_that_suggests_one(document: str) -
     assert caught.value.where == "--base-url https://upload.example.com=…"
     assert UPLOADS in caught.value.hint
     opened(document, f"{UPLOADS}={STAGING}", exclude=["id:upload"])  # known, though no tool has it
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["user:canary@api.example.com/v1"],
+        ["htps://user:canary@api.example.com"],
+        ["https://user:canary/1@api.example.com"],
+        ["https://user:can ary@"],
+        ["https://api.example.com=ftp://user:canary@h"],
+        ["https://user:canary@a", "https://user:canary@b"],
+    ],
+)
+def test_errors_name_no_password(texts: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        BaseUrlMap.parse(texts)
+    assert "ary" not in f"{caught.value} {caught.value.where} {caught.value.hint}"
+    unknown = BaseUrlMap.parse(["https://user:canary@nowhere=https://user:canary@a", "[::=https://a"])
+    with pytest.raises(UsageError) as caught:
+        unknown.check(["https://user:canary@api.example.com?key=canary"])
+    assert "canary" not in f"{caught.value} {caught.value.where} {caught.value.hint} {unknown!r}"

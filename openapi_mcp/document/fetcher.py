@@ -107,7 +107,9 @@ class Fetcher:
     ) -> Fetched | None:
         try:
             return self._follow(public(url), most_bytes, admit, validators)
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+        except httpx.InvalidURL:  # its text could quote a part of the password
+            raise DocumentError("cannot be fetched: this is no valid URL", hint=_UNREACHABLE) from None
+        except (httpx.HTTPError, OSError, ValueError) as error:
             reason = str(error) or type(error).__name__
             raise DocumentError(f"cannot be fetched: {reason}", hint=certificate_hint(error) or _UNREACHABLE) from error
 

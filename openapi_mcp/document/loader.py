@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import DocumentError, Problem
+from ..runtime.request.redaction import redact
 from .bundle import Bundle
-from .fetcher import Certificates, Fetcher, is_remote, public
+from .fetcher import Certificates, Fetcher, is_remote
 from .model import DEFAULT_LIMITS, Document, Limits
 from .parser import Parsed, parse, text_of
 from .sources import References, SourceFile, read_root
@@ -67,7 +68,7 @@ def load(
 
 def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, str, Document, Parsed]:
     """Read and parse the root document; errors name it."""
-    label = "stdin" if source == "-" else public(source) if fetcher.home else source
+    label = "stdin" if source == "-" else redact(source)
     try:
         content = read_root(source, fetcher, limits)
         text, notes = text_of(content.data, content.uri, content.charset)

@@ -19,12 +19,12 @@ HEADERS: Final = "openapi-mcp/headers"
 """The name in `_meta` of the headers: text by lower-case name, `link` an object of URLs by relation."""
 
 _NEEDED: Final = re.compile(
-    r"etag|location|content-location|content-range|retry-after|deprecation|sunset"
+    r"link|etag|location|content-location|content-range|retry-after|deprecation|sunset"
     r"|(x-)?rate-?limit(-.+)?"
     r"|(x-)?(total|pages?|per-?page|pagination|next|prev|previous|cursor|count|result-count|item-count)(-.+)?"
     r"|(x-)?[a-z-]+-(total|total-?count|page-?count|total-?pages|next-?page|next-?cursor|next-?token|continuation)"
 )
-_NEVER: Final = frozenset({"link", "set-cookie", "content-type", "content-length", "content-encoding"})
+_NEVER: Final = frozenset({"set-cookie", "content-type", "content-length", "content-encoding"})
 _MAX_VALUE: Final = 300
 """Characters of a header's value: a long URL."""
 _MAX_LINE: Final = 2000
@@ -34,27 +34,20 @@ _RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s,;\"]+))", re
 
 def needed_headers(tool: Tool, response: httpx.Response) -> dict[str, Any]:
     """Return the headers of a response that a model needs: `link` parsed, others as text."""
-    names = dict.fromkeys(_name(raw) for raw, _ in response.headers.raw)
-    shown = {
-        name: value[:_MAX_VALUE] for name in names if _is_shown(name, tool) and (value := response.headers.get(name))
-    }
+    names = _needed_names(tuple(name for name, _ in response.headers.raw), tool.response_headers)
     links = _links(response) if "link" in names else {}
-    return {"link": links, **shown} if links else shown
+    headers: dict[str, Any] = {"link": links} if links else {}
+    for name in names:
+        if name != "link" and (value := response.headers.get(name)):
+            headers[name] = value[:_MAX_VALUE]
+    return headers
 
 
-def _is_shown(name: str, tool: Tool) -> bool:
-    return _is_needed(name) or (name in tool.response_headers and name not in _NEVER)
-
-
-@lru_cache(maxsize=1024)  # those that one API sends
-def _name(raw: bytes) -> str:
-    """Return the name of a header in lower case."""
-    return raw.decode("latin-1").lower()
-
-
-@lru_cache(maxsize=1024)
-def _is_needed(name: str) -> bool:
-    return _NEEDED.fullmatch(name) is not None
+@lru_cache(maxsize=256)  # an API's answers have a few sets of names
+def _needed_names(raw_names: tuple[bytes, ...], declared: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of the names that a model needs, in lower case, each once."""
+    names = dict.fromkeys(name.decode("latin-1").lower() for name in raw_names)
+    return tuple(name for name in names if _NEEDED.fullmatch(name) or (name in declared and name not in _NEVER))
 
 
 def line(headers: dict[str, Any], response: httpx.Response) -> str:

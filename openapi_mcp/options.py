@@ -118,6 +118,11 @@ OPTIONS: Final = (
         metavar="FOLDER", kind=Path, many=True
     ),
     Option(
+        "follow_redirects_to", API, _CALLING,
+        "Follow redirects of the API to this host too: host, host:port or *.host. It gets no credentials.",
+        metavar="HOST", many=True
+    ),
+    Option(
         "ca", API, _OPENING, "Certificates to trust instead of the usual ones (PEM), of the API and of the document's "
         "host.", metavar="FILE", kind=Path
     ),
@@ -212,8 +217,9 @@ OPTIONS: Final = (
         metavar="SECONDS", kind=float, default=10.0, minimum=0
     ),
     Option(
-        "total_timeout", LIMITS, _CALLING, "Seconds for a whole call, retries included.",
-        metavar="SECONDS", kind=float, default_text="no limit", minimum=0
+        "total_timeout", LIMITS, _CALLING,
+        "Seconds for a whole call: waits, retries, redirects and the body; 0 is no limit.",
+        metavar="SECONDS", kind=float, default=55.0, minimum=0
     ),
     Option(
         "retries", LIMITS, _CALLING,
@@ -226,12 +232,16 @@ OPTIONS: Final = (
         metavar="TOKENS", kind=int, default=20_000, minimum=256
     ),
     Option(
-        "rate_limit", LIMITS, _SERVE, "Calls that one client may make of one tool: 20/second, or 100/minute;2000/day.",
+        "rate_limit", LIMITS, _SERVE,
+        "Calls that one client may make of one tool: 20/second, or 100/minute;2000/day. Over HTTP a client is a "
+        "session (four of an address, further ones count together), else the token, else the address.",
         metavar="LIMIT", default_text="no limit"
     ),
     Option(
-        "max_concurrency", LIMITS, _SERVE, "Requests served at once; a further one is answered with 503 (http).",
-        to="http", metavar="N", kind=int, default=256, minimum=1
+        "max_concurrency", LIMITS, _SERVE,
+        "Calls made at once by each worker; a further one is answered with 503. One client has at most four fifths of "
+        "them, then its calls are answered with 429 (http).",
+        to="http", metavar="N", kind=int, default=320, minimum=1
     ),
     Option(
         "max_body_bytes", LIMITS, _SERVE, "Largest message that a client may send (http).",
@@ -268,8 +278,15 @@ OPTIONS: Final = (
         to="http", metavar="HOST", many=True
     ),
     Option(
-        "allow_origin", ACCESS, _SERVE, "Origin of web pages that may use this server, as https://app.example.com.",
+        "allow_origin", ACCESS, _SERVE,
+        "Origin of web pages that may use this server, as https://app.example.com or http://localhost:6274, besides "
+        "localhost with the port of this server.",
         to="http", metavar="ORIGIN", many=True
+    ),
+    Option(
+        "trusted_proxy", ACCESS, _SERVE,
+        "Address or network of a proxy, whose X-Forwarded-For tells clients apart: 10.0.0.7 or 10.0.0.0/8 (http).",
+        to="http", metavar="ADDRESS", many=True
     ),
     Option(
         "session_secret", ACCESS, _SERVE,

@@ -86,6 +86,7 @@ def _app(reloader: Reloader, http: HttpSettings, *, local: bool, channel: Worker
         allowed_hosts=runtime_serve.allowed_names(http.allow_host, local=local),
         allowed_origins=http.allow_origin,
         auth_token=http.auth_token,
+        trusted_proxies=http.trusted_proxy,
         sessions=Sessions(secret.encode()) if secret else None,
         max_concurrency=http.max_concurrency,
         max_body_bytes=http.max_body_bytes,

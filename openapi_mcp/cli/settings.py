@@ -7,6 +7,7 @@ holds the options of the HTTP server; those of the tools, which may change while
 second.
 """
 
+import ipaddress
 import os
 import re
 import sys
@@ -108,7 +109,8 @@ class HttpSettings:
 
     `port` 0 takes a free one; times are in seconds. `auth_token` is what clients must send (`Authorization: Bearer …`);
     without one the server listens to this machine only, unless `allow_unauthenticated`. `session_secret` signs session
-    ids; None takes a random one. `allow_host` and `allow_origin` are names besides those of this machine.
+    ids; None takes a random one. `allow_host` and `allow_origin` are names besides those of this machine,
+    `trusted_proxy` addresses and networks.
     """
 
     host: str = DEFAULTS["host"]
@@ -119,6 +121,7 @@ class HttpSettings:
     allow_unauthenticated: bool = False
     allow_host: tuple[str, ...] = ()
     allow_origin: tuple[str, ...] = ()
+    trusted_proxy: tuple[str, ...] = ()
     session_secret: str | None = field(default=None, repr=False)
     max_concurrency: int = DEFAULTS["max_concurrency"]
     max_body_bytes: int = DEFAULTS["max_body_bytes"]
@@ -141,7 +144,17 @@ class HttpSettings:
                 where="--auth-token",
                 hint="choose another token",
             )
+        for text in values.get("trusted_proxy", ()):
+            _check_network(text)
         return cls(**values)
+
+
+def _check_network(text: str) -> None:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        hint = "write an address or a network, as 10.0.0.7 or 10.0.0.0/8"
+        raise UsageError(f"not an IP address: {text!r}", where="--trusted-proxy", hint=hint) from None
 
 
 PROGRESS_DELAY: Final = 1.0

@@ -36,11 +36,13 @@ def serve_http(
     allow_unauthenticated: bool = False,
     allowed_hosts: Collection[str] = (),
     allowed_origins: Collection[str] = (),
+    trusted_proxies: Collection[str] = (),
 ) -> None:
     """Serve Streamable HTTP on a port (0 is a free one) until SIGINT or SIGTERM comes, and end the process then.
 
     Clients must send `auth_token` (`Authorization: Bearer …`). Without a token the server listens to this machine only,
-    unless `allow_unauthenticated`. `allowed_hosts` and `allowed_origins` are names besides those of this machine.
+    unless `allow_unauthenticated`. `allowed_hosts` and `allowed_origins` are names besides those of this machine,
+    `trusted_proxies` the addresses and networks of proxies whose X-Forwarded-For is believed.
     Raises RequestError as `listen` and `check_access` do.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -53,6 +55,7 @@ def serve_http(
             allowed_hosts=allowed_names(allowed_hosts, local=is_local(listener)),
             allowed_origins=allowed_origins,
             auth_token=auth_token,
+            trusted_proxies=trusted_proxies,
         )
         sys.stderr.write(f"{url(listener, path)}\n")
         sys.stderr.flush()

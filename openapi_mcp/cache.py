@@ -8,7 +8,8 @@
   loses which parts are shared.)
 - `CompilationCache` finds tools by the content of the document, the options of the compilation, and the program itself,
   then compares every other file that was read. A document from a URL is requested each time, on the condition that it
-  has changed. Documents from stdin, and those with unreadable files, are not cached.
+  has changed. Documents from stdin, those with unreadable files, and those that refer to an address with a query are
+  not cached: a query may be a credential, and none is written to the disk.
 
 Specification: RFC 9110 §13 (conditional requests).
 """
@@ -34,6 +35,7 @@ from .document.sources import local_path, real_path
 from .errors import DocumentError, Problem
 from .regular_files import digest_of
 from .runtime import tool
+from .runtime.request.redaction import redact
 from .runtime.types import Implementation
 from .token_budget import ToolLimits
 
@@ -241,7 +243,7 @@ class CompilationCache:
     def store(self, entry: CacheEntry) -> None:
         """Cache tools for the next start."""
         info, _ = entry
-        if self._source == "-" or info.unread:
+        if self._source == "-" or info.unread or any(map(_may_be_signed, info.digests.keys() - {info.uri})):
             return
         key = self._key(*(("", "") if is_remote(self._source) else (info.uri, info.digests[info.uri])))
         self._cache.put(key, dump(entry))
@@ -276,7 +278,12 @@ class CompilationCache:
         fetcher = Fetcher(home, self._options.headers, certificates=self._options.certificates)
         url = self._source if uri == info.uri else uri
         fetched = fetcher.get_again(url, DEFAULT_LIMITS.file_bytes, info.validators.get(uri, {}))
-        return fetched is None or (fetched.url, _sha256(fetched.data)) == (uri, info.digests[uri])
+        return fetched is None or (redact(fetched.url), _sha256(fetched.data)) == (uri, info.digests[uri])
+
+
+def _may_be_signed(uri: str) -> bool:
+    """Return whether an address has a query, which is not written to the disk, and without it cannot be requested."""
+    return is_remote(uri) and "?" in uri
 
 
 def program() -> str:

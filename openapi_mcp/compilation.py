@@ -77,10 +77,10 @@ class Compilation:
 class DocumentInfo:
     """Facts about a document that a server needs once the document itself is released.
 
-    `uri`, `version`, `problems`, `digests` and `validators` are those of the Document (the version as the document has
-    it); `unread` names files that it refers to and that could not be read. `security_schemes` names all that are
-    defined, used or not. `implementation` and `instructions` are those of the MCP server; without a limit the latter
-    would have `instructions_length` characters.
+    `uri` (without a query), `version`, `problems`, `digests` and `validators` are those of the Document (the version as
+    the document has it); `unread` names files that it refers to and that could not be read. `security_schemes` names
+    all that are defined, used or not. `implementation` and `instructions` are those of the MCP server; without a limit
+    the latter would have `instructions_length` characters.
     """
 
     uri: str

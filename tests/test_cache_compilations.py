@@ -192,6 +192,35 @@ def test_content_decides_without_a_validator(cached: CachedDocument) -> None:
     assert (remote.statuses, set(remote.requests)) == ([200, 200, 200], {None})
 
 
+@pytest.mark.parametrize("tags", [True, False])
+def test_signed_address_is_not_written_to_the_disk(cached: CachedDocument, tags: bool) -> None:
+    remote = Remote(tags=tags)
+    with remote.running() as url:
+        signed = url.replace("//", "//user:canary@") + "?X-Amz-Signature=canary&page=canary"
+        cached.store(signed)
+        assert cached.names(signed) == ["/pets"]
+    [file] = cached.cache.folder.iterdir()
+    assert "canary" not in file.name
+    assert b"canary" not in file.read_bytes()
+    assert b"/api.json?X-Amz-Signature=" in file.read_bytes()
+
+
+def test_document_that_refers_to_a_signed_address_is_not_cached(cached: CachedDocument) -> None:
+    remote = Remote(tags=True)
+    with remote.running() as url:
+        reference = {"$ref": f"{url}?sig=canary#/paths/~1pets"}
+        value = {"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {"/pets": reference}}
+        remote.text = document("/pets")
+        root = Remote(tags=False)
+        root.text = json.dumps(value)
+        with root.running() as address:
+            options = CompileOptions(allow_remote_refs=True)
+            cached.store(address, options)
+            assert remote.statuses == [200]
+            assert cached.names(address, options) is None
+    assert not cached.cache.folder.exists()
+
+
 def open_bridge(file: Path, **options: Any) -> tuple[Bridge, list[str]]:
     """Open a bridge; return it and the steps of opening it."""
     steps: list[str] = []

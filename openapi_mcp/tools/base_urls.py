@@ -128,7 +128,7 @@ class BaseUrls:
             from_web = urlsplit(document_uri).scheme in ("http", "https")
             if url.startswith("//") and not from_web:
                 url = "https:" + url
-            absolute = urljoin(document_uri, url) if from_web else url
+            absolute = urljoin(document_uri.partition("?")[0], url) if from_web else url  # whose query may sign it
             if not urlsplit(absolute).scheme:
                 raise _UnusableServer
             urls.parse_base_url(absolute)

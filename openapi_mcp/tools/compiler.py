@@ -16,6 +16,7 @@ from ..document.hidden_text import hidden_text_problems
 from ..document.model import Document
 from ..document.resolver import BrokenReference, Resolver
 from ..errors import Problem, UsageError
+from ..runtime.request.redaction import redact
 from ..runtime.tool import SecurityScheme, Tool, hints
 from ..schemas.definitions import SchemaCompiler
 from ..selection import Selection
@@ -62,17 +63,21 @@ def compile_document(document: Document, options: CompileOptions) -> Compilation
 
 
 def document_info(document: Document, options: CompileOptions) -> DocumentInfo:
-    """Return the facts about a document that are needed once its tools are compiled."""
+    """Return the facts about a document that are needed once its tools are compiled.
+
+    They are cached, so the document's own address is in them without a query, which may sign it.
+    """
+    own = {document.uri: redact(document.uri)}
     return DocumentInfo(
-        uri=document.uri,
+        uri=own[document.uri],
         version=document.source_version,
         implementation=server_info.implementation(document),
         instructions=server_info.instructions(document, options.max_instructions),
         instructions_length=server_info.instructions_length(document),
         security_schemes=defined_schemes(document),
         problems=document.problems,
-        digests=document.digests,
-        validators={uri: headers for uri, headers in document.validators.items() if headers},
+        digests={own.get(uri, uri): digest for uri, digest in document.digests.items()},
+        validators={own.get(uri, uri): headers for uri, headers in document.validators.items() if headers},
         unread=tuple(uri for uri in document.files if uri not in document.digests),
     )
 

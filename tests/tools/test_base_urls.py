@@ -30,6 +30,8 @@ def build_with(servers: Any, uri: str = FILE, options: BaseUrlOptions | None = N
         ("/api/v2/", WEB, "https://docs.example.com/api/v2"),
         ("../v9", WEB, "https://docs.example.com/specs/v9"),
         ("/", WEB, "https://docs.example.com"),
+        ("", WEB + "?sig=x", WEB),
+        ("#x", WEB + "?sig=x", WEB + "#x"),
         ("//cdn.example.com/a", WEB, "https://cdn.example.com/a"),
         ("//cdn.example.com/a", FILE, "https://cdn.example.com/a"),
         ("/api/v2", FILE, None),

@@ -70,7 +70,25 @@ def _is_multipart(refusal: Refusal, reason: Reason) -> bool:
     return kind.startswith("multipart/") and _is_sent(refusal, reason)
 
 
+def _is_multiple_fit(refusal: Refusal, _: Reason) -> bool:
+    """Return whether several alternatives of a `oneOf` fit; Prism names those that do not fit, too."""
+    return any("must match exactly one schema in oneOf" in reason.message for reason in refusal.reasons)
+
+
 EXPLANATIONS: Final = (
+    Explanation(
+        "Prism's",
+        "it misses readOnly properties below `oneOf`, which a request must not send, so that no alternative fits",
+        r"must have required property '(id|createdAt|brand|vat)'|must match exactly one schema in oneOf",
+        ("read-only-unions",),
+    ),
+    Explanation(
+        "the document's",
+        "several alternatives of a `oneOf` fit, as one accepts all that another accepts",
+        r"must match exactly one schema in oneOf|path\.sensor: .* must match pattern",
+        ("overlapping-unions",),
+        only_if=_is_multiple_fit,
+    ),
     Explanation(
         "Prism's",
         "of a deepObject that is not sent, or only in part, it makes objects without properties, and misses those",

@@ -4,6 +4,8 @@
     python -m benchmarks.prism stripe box      some
     python -m benchmarks.prism -v stripe       with every refusal
 
+The documents are those of the corpus and a few of this project's own (`prism/documents`), each about one feature that
+real documents use against the letter of the specification.
 Each tool is called twice through the whole runtime, with its required arguments only and with all of them; the values
 are made from its inputSchema. Exit code: 1 if fewer than 99 % of the calls are accepted or a refusal has no explanation
 (`explanations.py`), 2 if the corpus is missing.
@@ -23,11 +25,13 @@ from .explanations import explain
 from .referee import install
 
 CORPUS: Final = Path(__file__).parents[2] / "shared" / "corpus"
+OWN_DOCUMENTS: Final = {path.stem: path for path in sorted(Path(__file__).with_name("prism").glob("documents/*.yaml"))}
+"""The paths of this project's documents by name."""
 
 DOCUMENTS: Final = (
     "stripe", "github-rest", "box", "twilio-api-v2010", "slack-web", "kubernetes", "discord", "digitalocean",
     "petstore-v3", "petstore-v2", "museum", "redocly-pets", "openai", "netbox", "jira", "figma", "star-trek",
-    "scalar-galaxy", "qdrant", "gitea", "docker-engine",
+    "scalar-galaxy", "qdrant", "gitea", "docker-engine", *OWN_DOCUMENTS,
 )  # fmt: skip
 
 WANTED: Final = 0.99
@@ -47,13 +51,14 @@ def main() -> int:
         print(f"The corpus of documents is not there ({CORPUS}): nothing was driven.", file=sys.stderr)
         return 2
     manifest: list[dict[str, Any]] = json.loads((CORPUS / "manifest.json").read_text())
-    roots = {str(entry["name"]): str(entry["root"]) for entry in manifest if "root" in entry}
-    if unknown := [name for name in options.names if name not in roots]:
-        parser.error(f"no document of the corpus is called {', '.join(unknown)}")
+    corpus = {str(entry["name"]): CORPUS / entry["name"] / entry["root"] for entry in manifest if "root" in entry}
+    paths = corpus | OWN_DOCUMENTS
+    if unknown := [name for name in options.names if name not in paths]:
+        parser.error(f"there is no document of the name {', '.join(unknown)}")
     install()
     tallies = []
     for name in options.names:
-        tallies.append(drive(name, str(CORPUS / name / roots[name])))
+        tallies.append(drive(name, str(paths[name])))
         show(tallies[-1], verbose=options.verbose)
     return summary(tallies)
 

@@ -41,6 +41,17 @@ def test_referee_accepts_the_calls_of_the_pet_store_and_none_without_required_ar
 
 
 @pytest.mark.process
+@pytest.mark.parametrize("name", prism.OWN_DOCUMENTS)
+def test_every_refusal_of_own_documents_is_explained(name: str) -> None:
+    with installation("prism"):
+        install()
+    tally = drive(name, str(prism.OWN_DOCUMENTS[name]))
+    assert (tally.driven, tally.not_driven, tally.overlooked) == (2 * tally.tools, [], [])
+    assert [refusal for refusal in tally.refusals if not explain(name, refusal)] == []
+    assert bool(tally.refusals) == name.endswith("-unions")
+
+
+@pytest.mark.process
 def test_referee_refuses_values_that_the_document_forbids(tmp_path: Path) -> None:
     with installation("prism"):
         install()

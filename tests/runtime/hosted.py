@@ -7,6 +7,7 @@ It prints its port. SIGHUP removes the song from the list of tools in every proc
 import asyncio
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -120,14 +121,21 @@ class Hosted:
 
 @contextmanager
 def hosted(
-    api: str, workers: int = 1, *, timeout: float | None = None, without: str = "", **options: Any
+    api: str,
+    workers: int = 1,
+    *,
+    timeout: float | None = None,
+    without: str = "",
+    files: int | None = None,
+    **options: Any,
 ) -> Iterator[Hosted]:
-    """Run the program for a block; it has to end with exit code 0.
+    """Run the program for a block; it has to end with exit code 0, unless it was killed, and its workers too.
 
     `timeout` is the seconds that clients have for each part of a request; `without` is a package that cannot be
-    imported.
+    imported; `files` is how many files the program may open.
     """
-    job = json.dumps({"api": api, "workers": workers, "timeout": timeout, "without": without, "options": options})
+    facts = {"api": api, "workers": workers, "timeout": timeout, "without": without, "files": files}
+    job = json.dumps(facts | {"options": options})
     command = [sys.executable, "-m", "tests.runtime.hosted", job]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -140,12 +148,14 @@ def hosted(
         raise
     finally:
         _, errors = process.communicate(timeout=30)
-    assert process.returncode == 0, errors
+    assert process.returncode == (-signal.SIGKILL if signal.SIGKILL in program.signals else 0), errors
 
 
 def main(job: dict[str, Any]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
+    if job["files"] is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (job["files"], job["files"]))
     with (
         private_folder() as folder,
         socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener,

@@ -115,6 +115,7 @@ def _httptools_connection() -> type[TimeoutProtocol]:
             if self._reading == "body" and self.pipeline:  # its headers were right, and it has a place in the line
                 self.cycle.body.clear()
                 self.cycle.more_body = False
+                self.cycle.message_event.set()
             elif self._reading == "body" or not self.is_busy():
                 super().send_400_response(msg)
                 return

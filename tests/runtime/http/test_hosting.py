@@ -6,7 +6,8 @@ import select
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 
 import httpx
 import pytest
@@ -22,6 +23,7 @@ from openapi_mcp.runtime.http.access import MAX_HEADER_BYTES
 from openapi_mcp.runtime.http.connections import MAX_PIPELINED_REQUESTS, TimeoutProtocol
 from tests.runtime.hosted import Hosted, hosted
 from tests.runtime.http.test_sessions_of_clients import until
+from tests.runtime.pets import PetApi
 from tests.servers import running
 
 pytestmark = pytest.mark.process
@@ -132,6 +134,36 @@ def test_many_or_long_headers_are_431_or_400(strict: Hosted) -> None:
         assert refused.status_code in {400, 431}
 
 
+@pytest.mark.parametrize("surplus", [1, 100, 5000])
+def test_requests_before_one_too_many_are_answered(strict: Hosted, surplus: int) -> None:
+    with closing(connect(strict)) as client:
+        client.sendall(REQUEST * (MAX_PIPELINED_REQUESTS + surplus))
+        received = answers(client, MAX_PIPELINED_REQUESTS)
+        assert received.count(b"HTTP/1.1 200 OK") == received.count(b"HTTP/1.1 ")
+        client.shutdown(socket.SHUT_WR)
+        assert rest(client).replace(b"HTTP/1.1 200 OK", b"").count(b"HTTP/1.1 ") == 0
+
+
+@pytest.mark.parametrize(
+    "start", [b"nonsense\r\n\r\n", HEAD + b"Content-Length: x\r\n\r\n", b"POST /mcp HTTP/1.1\r\nHo"]
+)
+def test_requests_before_one_that_is_wrong_or_unfinished_are_answered(strict: Hosted, start: bytes) -> None:
+    with closing(connect(strict)) as client:
+        client.sendall(REQUEST * 3 + start)
+        received = rest(client)
+        assert received.count(b'"result":{}}') == 3
+        assert received.rpartition(b'"result":{}}')[2].count(b"HTTP/1.1 4") <= 1
+
+
+def test_requests_before_one_with_a_wrong_body_are_answered(strict: Hosted) -> None:
+    wrong = HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
+    with closing(connect(strict)) as client:
+        client.sendall(REQUEST * 3 + wrong)
+        received = rest(client)
+        assert received.count(b'"result":{}}') == 3
+        assert received.count(b"HTTP/1.1 400") == 1
+
+
 @pytest.mark.slow
 def test_client_that_sends_without_reading_is_dropped(strict: Hosted) -> None:
     with closing(connect(strict, NARROW)) as client, pytest.raises(ConnectionError):
@@ -155,6 +187,20 @@ def test_client_that_does_not_read_is_dropped() -> None:
         watch.register(client, 0)
         ((_, seen),) = watch.poll(20_000)
         assert seen & (select.POLLERR | select.POLLHUP)
+
+
+def test_idle_connections_of_an_address_are_closed_where_they_are_too_many() -> None:
+    with hosted(NO_API, files=400) as program, ExitStack() as stack:
+        idle = [stack.enter_context(closing(connect(program))) for _ in range(50)]
+        busy = stack.enter_context(closing(connect(program)))
+        busy.sendall(REQUEST[:-1])
+        more = [stack.enter_context(closing(connect(program))) for _ in range(300)]
+        assert rest(idle[0]) == b""
+        assert program.listens()
+        more[-1].sendall(REQUEST)
+        assert answers(more[-1]).startswith(b"HTTP/1.1 200 OK")
+        busy.sendall(REQUEST[-1:])
+        assert answers(busy).startswith(b"HTTP/1.1 200 OK")
 
 
 async def make_connection() -> asyncio.Protocol:
@@ -230,6 +276,26 @@ def test_worker_that_dies_is_replaced() -> None:
         with program.clients(2) as clients:  # two again
             assert dead_process not in {each.get("/health").headers["x-process"] for each in clients}
         assert other.get("/health").text == "ok\n"
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_workers_end_when_their_parent_is_killed(busy: bool) -> None:
+    api = PetApi()
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "wait"}}
+    with (
+        running(api.app) as url,
+        ThreadPoolExecutor() as pool,
+        hosted(url, 2) as program,
+        program.clients(2) as clients,
+    ):
+        waiting = pool.submit(clients[0].post, "/mcp", json=call) if busy else None
+        assert not busy or api.waiting.wait(10)
+        program.stop(signal.SIGKILL)
+        program.process.wait(10)
+        api.may_answer.set()
+        if waiting is not None:
+            assert waiting.result().status_code == 200
+        until(lambda: not program.listens())
 
 
 def test_starting_worker_handles_sighup_once_it_is_ready() -> None:

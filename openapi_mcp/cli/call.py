@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+import httpx
+
 from ..bridge import Bridge
 from ..errors import UsageError
 from ..runtime.arguments import check, prepare
 from ..runtime.errors import RuntimeFailure
-from ..runtime.request.build import build_request
+from ..runtime.request.build import RequestOptions, build_request
 from ..runtime.request.context import context_of
+from ..runtime.request.redaction import REMOVED, redact
 from ..runtime.tool import Tool
 from ..runtime.types import CallToolResult, JsonObject
 
@@ -32,11 +35,13 @@ def read_arguments(tool: Tool, pairs: Sequence[str], text: str | None) -> JsonOb
     if text is not None:
         return _json_object(text)
     collected: dict[str, list[str]] = {}
-    for pair in pairs:
+    for number, pair in enumerate(pairs, 1):
         key, equals, value = pair.partition("=")
-        if not equals:
+        if not equals:  # not shown: of a header without quotes it is the secret
             raise UsageError(
-                "an argument must be written KEY=VALUE", where=pair, hint="or pass all arguments with --json '{…}'"
+                "an argument must be written KEY=VALUE, in quotes if it has spaces",
+                where=f"argument {number} of {tool.name}",
+                hint="or pass all arguments with --json '{…}'",
             )
         collected.setdefault(key, []).append(value)
     return {
@@ -66,23 +71,37 @@ def _json_object(text: str) -> JsonObject:
 def request_text(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, list[str]]:
     """Return the HTTP request of a call as text, and its deviations from the document, which `--lenient` allows.
 
-    Credentials are shown as `***`. Raises UsageError.
+    Credentials, configured headers, and user, password and query of the base URL are shown as `***`. Raises UsageError.
     """
     options = bridge.request_options()
-    masked = replace(options, credentials=dict.fromkeys(options.credentials, MASK))
     try:
         checked, refusal = check(tool, arguments) if options.lenient else (prepare(tool, arguments), "")
-        request = build_request(tool, checked, masked)
+        deviations = context_of(build_request(tool, checked, options)).deviations
+        request = _masked_request(tool, checked, options)
     except RuntimeFailure as error:
         raise UsageError(str(error), where=tool.name, hint=_describe(bridge, tool)) from None
     head = [f"{request.method} {request.url} HTTP/1.1"]
     head += [f"{name.decode('latin-1')}: {value.decode('latin-1')}" for name, value in request.headers.raw]
-    deviations = [*([refusal] if refusal else []), *context_of(request).deviations]
-    return "\n".join(head) + "\n" + _body_text(request.read()), deviations
+    return "\n".join(head) + "\n" + _body_text(request.read()), [*([refusal] if refusal else []), *deviations]
+
+
+def _masked_request(tool: Tool, arguments: JsonObject, options: RequestOptions) -> httpx.Request:
+    """Return the request of a call with MASK in the place of each secret."""
+    base_url = options.base_url or tool.base_url or ""
+    masked = replace(
+        options,
+        base_url=redact(base_url).replace(REMOVED, MASK) or None,
+        headers=tuple((name, MASK) for name, _ in options.headers),
+        credentials=dict.fromkeys(options.credentials, MASK),
+    )
+    request = build_request(tool, arguments, masked)
+    if httpx.URL(base_url).userinfo:  # which is sent as Basic credentials
+        request.headers["Authorization"] = f"Basic {MASK}"
+    return request
 
 
 def _describe(bridge: Bridge, tool: Tool) -> str:
-    return f"openapi-mcp inspect {bridge.config.source} {tool.name}"
+    return f"openapi-mcp inspect {redact(bridge.config.source)} {tool.name}"
 
 
 def _body_text(body: bytes) -> str:

@@ -92,6 +92,15 @@ class Command(TyperCommand):
         """Return the parameters, also those that typer adds."""
         return [_validate_on_use(parameter) for parameter in super().get_params(ctx)]
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line. Words too many are counted, not shown: a header without quotes leaves its secret."""
+        ctx.allow_extra_args = True
+        rest: list[str] = super().parse_args(ctx, args)
+        if ctx.args:
+            words = "argument" if len(ctx.args) == 1 else "arguments"
+            ctx.fail(f"Got {len(ctx.args)} unexpected extra {words}; put a value with spaces in quotes.")
+        return rest
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002  # the signature is click's
         """Return the words of the usage line after the command's name."""
         return ["[OPTIONS]", *(_usage(option) for option in of_command(str(self.name)) if option.group == ARGUMENTS)]

@@ -17,6 +17,7 @@ from ..generator.package import Package, Runtime, generate
 from ..regeneration import lock
 from ..regeneration.folder import Folder
 from ..regeneration.plan import FileOutcome, check, regenerate
+from ..runtime.request.redaction import redact
 from .report import plural, printable, totals
 
 _PROJECT: Final = PurePosixPath("pyproject.toml")
@@ -66,7 +67,7 @@ def changes(bridge: Bridge, options: GenerateOptions) -> Iterator[str]:
         raise PackageStale(
             f"{plural(len(pending), 'file')} would change", where=str(options.out), hint="run it without --check"
         )
-    yield f"{options.out} is up to date with {bridge.config.source}"
+    yield f"{options.out} is up to date with {redact(bridge.config.source)}"
 
 
 def bundle(folder: Path, output: Path | None = None) -> Path:

@@ -2,8 +2,8 @@
 
 import gc
 import json
-import logging
 import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +13,7 @@ import typer
 
 from .. import __version__
 from ..errors import BridgeError, CallFailed, UsageError
+from . import console
 from .commands import CommandGroup, Values, command
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def inspect(spec: str, tool: str | None, as_json: bool, validate: bool, debug: b
         bridge = _open(_settings(spec, values), with_document=tool is None)
         if tool is not None:
             match = bridge.tool(tool)
-            _print_json(report.tool_json(match)) if as_json else typer.echo("\n".join(report.tool_page(match)))
+            _print_json(report.tool_json(match)) if as_json else console.out("\n".join(report.tool_page(match)))
             return
         problems = bridge.problems + (_validation_problems(bridge) if validate else ())
         if as_json:
@@ -131,12 +132,12 @@ def call(
         if dry_run:
             text, deviations = call_command.request_text(bridge, match, call_arguments)
             for sentence in deviations:
-                typer.echo(f"note: does not fit the document: {sentence}", err=True)
-            typer.echo(text, nl=False)
+                console.err(f"note: does not fit the document: {sentence}")
+            console.out(text.removesuffix("\n"))
             return
         result = call_command.call(bridge, match, call_arguments)
         for line in call_command.result_lines(result):
-            typer.echo(line)
+            console.out(line)
         if result.is_error:
             raise CallFailed("the call failed", where=tool, hint="the answer is printed above")
 
@@ -172,9 +173,9 @@ def generate(
         # A package lists all its tools.
         bridge = _open(_settings(spec, values | {"mode": "all"}), with_document=True)
         for line in generate_command.changes(bridge, options) if check else generate_command.write(bridge, options):
-            typer.echo(line)
+            console.out(line)
         if bundle and not check:
-            typer.echo(generate_command.bundle(out))
+            console.out(str(generate_command.bundle(out)))
 
 
 @command(app, "bundle")
@@ -186,7 +187,7 @@ def bundle_command(folder: Path, output: Path | None, debug: bool) -> None:
     from . import generate as generate_command
 
     with reported_errors(debug):
-        typer.echo(generate_command.bundle(folder, output))
+        console.out(str(generate_command.bundle(folder, output)))
 
 
 @command(app)
@@ -197,13 +198,13 @@ def cache(action: str | None, debug: bool) -> None:
     Tools are compiled once for a document, a version of this program and the options that they depend on. As long as
     none of these changes, the next start takes them from the cache.
     """
-    from ..cache import Cache, folder
+    from ..cache.files import Cache, folder
 
     with reported_errors(debug):
         cache = Cache(folder())
         size, verb = (cache.clear(), "removed") if action == "clear" else (cache.size(), "kept")
         files = "file" if size.files == 1 else "files"
-        typer.echo(f"{cache.folder}: {size.files:,} {files} {verb}, {size.bytes:,} bytes")
+        console.out(f"{cache.folder}: {size.files:,} {files} {verb}, {size.bytes:,} bytes")
 
 
 @command(app, "settings-schema")
@@ -221,6 +222,7 @@ def main() -> None:
     """Run the command line."""
     # httpx has a command line of its own, which imports rich and pygments; it provides for that not being there.
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None is how a module is made unavailable
+    console.guard()
     try:
         app()
     except OSError as error:  # of the terminal or file that is written to: others are reported where they happen
@@ -231,19 +233,21 @@ def main() -> None:
 
 @contextmanager
 def reported_errors(debug: bool) -> Iterator[None]:
-    """Print a BridgeError as message, location and cure, and exit with its code; other errors keep their traceback."""
+    """Print a BridgeError as message, location and cure, and exit with its code; other errors keep their traceback.
+
+    With `debug` the traceback of a BridgeError is printed too, but not that of a call whose answer is an error.
+    """
     if debug:
-        logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-        logging.getLogger("openapi_mcp").setLevel(logging.DEBUG)  # and not httpx, which logs queries and their keys
+        console.log_everything()
     try:
         yield
     except BridgeError as error:
-        if debug:
-            raise
-        typer.echo(f"openapi-mcp: {error.message}", err=True)
+        if debug and not isinstance(error, CallFailed):
+            console.err(traceback.format_exc().rstrip())
+        console.err(f"openapi-mcp: {error.message}")
         for label, text in (("where", error.where), ("what to do", error.hint)):
             if text:
-                typer.echo(f"  {label}: {text}", err=True)
+                console.err(f"  {label}: {text}")
         raise typer.Exit(error.exit_code) from None
 
 
@@ -302,4 +306,4 @@ def _validation_problems(bridge: "Bridge") -> "tuple[Problem, ...]":
 
 
 def _print_json(value: object) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=True))
+    console.out(json.dumps(value, indent=2, ensure_ascii=True))

@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import hashlib
 import signal
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,9 +24,10 @@ from ..document.model import DEFAULT_LIMITS
 from ..document.sources import local_path, real_path
 from ..errors import BridgeError, DocumentError
 from ..runtime import stdio_streams
+from ..runtime.request.redaction import redact
 from ..runtime.server.reloadable import ReloadableServer
 from ..runtime.server.server import Server
-from . import report
+from . import console, report
 from .settings import Settings
 
 POLL_INTERVAL: Final = 1.0
@@ -201,7 +201,7 @@ class Reloader:
         try:
             bridge = await asyncio.to_thread(self._settings.bridge)
             if not bridge.compilation.operations:
-                raise DocumentError("the document has no operations", where=bridge.config.source)
+                raise DocumentError("the document has no operations", where=redact(bridge.config.source))
             server = _server(bridge)
         except BridgeError as error:
             self._report_line(f"reload failed, the old tools stay: {report.one_line(error)}")
@@ -220,8 +220,7 @@ def _server(bridge: Bridge) -> Server:
 
 def on_stderr(text: str) -> None:
     """Print a line for the user on stderr."""
-    sys.stderr.write(f"openapi-mcp: {text}\n")
-    sys.stderr.flush()
+    console.err(f"openapi-mcp: {text}")
 
 
 async def _first(waits: Sequence[Callable[[], Awaitable[object]]]) -> None:

@@ -17,6 +17,7 @@ from ..errors import BridgeError, Problem
 from ..modes import Mode
 from ..runtime.protocol.output_schemas import open_schema
 from ..runtime.request.credentials import credential_lines
+from ..runtime.request.redaction import redact
 from ..runtime.search.ranking import is_available
 from ..runtime.search.tools import search_catalog
 from ..runtime.tool import Argument, Tool
@@ -113,7 +114,7 @@ def base_urls(bridge: Bridge) -> list[str]:
     """
     if not bridge.tools:
         hint = "; see --include, --exclude and --read-only" if bridge.compilation.excluded else ""
-        return [bridge.config.base_url or f"nowhere: there are no tools{hint}"]
+        return [redact(bridge.config.base_url or "") or f"nowhere: there are no tools{hint}"]
     names: dict[tuple[str, str], list[str]] = {}
     for tool, original in zip(bridge.tools, bridge.compilation.tools, strict=True):
         names.setdefault(_destination(bridge, tool, original), []).append(tool.name)
@@ -133,7 +134,7 @@ def base_urls(bridge: Bridge) -> list[str]:
 def _destination(bridge: Bridge, tool: Tool, original: Tool) -> tuple[str, str]:
     """Return the base URL of a tool's calls, and the document's base URL if --base-url replaces that."""
     url = bridge.config.only_base_url or _base_url(tool.base_url, tool.base_url_is_guess)
-    return url, (original.base_url or "") if original.base_url != url else ""
+    return redact(url), redact(original.base_url or "") if original.base_url != url else ""
 
 
 def _names(tools: Sequence[str], several: bool) -> str:
@@ -175,7 +176,7 @@ def serving(bridge: Bridge, connection: Sequence[str]) -> str:
         rows.append(("pages", hint))
     rows += [("", line) for line in _limit_lines(bridge)]
     if bridge.problems:
-        rows.append(("problems", f"openapi-mcp inspect {bridge.config.source}"))
+        rows.append(("problems", f"openapi-mcp inspect {redact(bridge.config.source)}"))
     return "\n".join(f"{label:>12}  {text}" if label else text for label, text in rows)
 
 
@@ -287,7 +288,7 @@ def problem_lines(problems: Sequence[Problem]) -> Iterable[str]:
     """Yield the problems, those that lost an operation first: message and pointer, then the cure on its own line."""
     for problem in sorted(problems, key=lambda problem: problem.operation is None):
         operation = f"lost {problem.operation}: " if problem.operation else ""
-        yield printable(f"{problem.kind}: {operation}{problem.message} [{problem.pointer}]")
+        yield printable(f"{problem.kind}: {operation}{problem.message} [{redact(problem.pointer)}]")
         if problem.hint:
             yield "    " + printable(problem.hint)
 
@@ -295,7 +296,7 @@ def problem_lines(problems: Sequence[Problem]) -> Iterable[str]:
 def tool_page(tool: Tool) -> Iterable[str]:
     """Yield the lines about one tool: its request, its arguments and their locations, its schemas."""
     yield printable(f"{tool.name} — {tool.title or tool.name}")
-    yield printable(f"{tool.method} {(tool.base_url or '(no server; set --base-url)')}{tool.path}")
+    yield printable(f"{tool.method} {redact(tool.base_url or '(no server; set --base-url)')}{tool.path}")
     yield ""
     yield from (printable(line) for line in tool.description.splitlines())
     for argument in tool.arguments:
@@ -318,7 +319,7 @@ def tool_json(tool: Tool) -> dict[str, Any]:
         "description": tool.description,
         "method": tool.method,
         "path": tool.path,
-        "baseUrl": tool.base_url,
+        "baseUrl": None if tool.base_url is None else redact(tool.base_url),
         "operationId": tool.operation_id,
         "tags": list(tool.tags),
         "deprecated": tool.deprecated,
@@ -338,7 +339,7 @@ def tool_json(tool: Tool) -> dict[str, Any]:
 def problem_json(problem: Problem) -> dict[str, Any]:
     """Return one problem as JSON."""
     return {
-        "pointer": problem.pointer,
+        "pointer": redact(problem.pointer),
         "kind": problem.kind,
         "message": problem.message,
         "hint": problem.hint,

@@ -21,7 +21,7 @@ from ..runtime.http import hosting, supervisor
 from ..runtime.http.app import create_app
 from ..runtime.http.sessions import Sessions
 from ..runtime.http.workers import WorkerChannel, private_folder
-from . import report
+from . import console, report
 from .reload import Reloader, on_stderr
 from .serve_stdio import STOP_HANDLER, drift_summary, print_start
 from .settings import HttpSettings, Settings
@@ -66,6 +66,7 @@ class ServerWorker:
 
     def __call__(self) -> Starlette:
         """Make the application; called once in each process."""
+        console.guard()
         reloader = Reloader(self.settings, self.settings.bridge(), on_stderr)
         return _app(reloader, self.http, local=self.local, channel=WorkerChannel(self.folder))
 

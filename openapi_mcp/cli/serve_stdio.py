@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ..bridge import Bridge
 from ..runtime import stdio
-from . import report
+from . import console, report
 from .reload import HANGUP, Reloader, on_stderr
 from .settings import Settings
 
@@ -31,7 +31,9 @@ class StopHandler:
         """End the process."""
         if self.loop_runs:
             sys.exit(0)
-        os._exit(0)  # without a flush: the signal may have come within a write to stderr, which flushes each line itself
+        os._exit(
+            0
+        )  # without a flush: the signal may have come within a write to stderr, which flushes each line itself
 
 
 STOP_HANDLER: Final = StopHandler()
@@ -74,8 +76,7 @@ def _run(main: Coroutine[Any, Any, None]) -> None:
 
 def print_start(bridge: Bridge, connection: Sequence[str]) -> None:
     """Print on stderr what is served and how to connect."""
-    sys.stderr.write(report.serving(bridge, connection) + "\n")
-    sys.stderr.flush()
+    console.err(report.serving(bridge, connection))
 
 
 @contextmanager
@@ -86,4 +87,4 @@ def drift_summary(reloader: Reloader) -> Iterator[None]:
     finally:
         if drift := reloader.bridge.drift:
             drift.close()
-            sys.stderr.write("\n".join([*drift.summary(), ""]))
+            console.err("\n".join(drift.summary()))

@@ -10,10 +10,10 @@ second.
 import ipaddress
 import os
 import re
-import sys
 import threading
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,8 @@ from ..config import Config
 from ..errors import UsageError
 from ..options import DEFAULTS, SETTINGS
 from ..regular_files import MAX_SETTINGS_BYTES, UnfitFile, read_regular
+from ..runtime.result.sanitizing import secrets_of
+from . import console
 
 _VARIABLE: Final = re.compile(r"\$\$|\$\{(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}|[^}]*\}?)")
 """A `$$`, or the name of an environment variable in braces; any other `$` is a `$`."""
@@ -46,7 +48,9 @@ class Settings:
 
     def options(self) -> dict[str, Any]:
         """Return all options, reading the file as it is now. Raises UsageError."""
-        return (read_settings(self.file) if self.file else {}) | dict(self.command_line)
+        options = (read_settings(self.file) if self.file else {}) | dict(self.command_line)
+        console.hide(console.secrets_of_options(self.source, options))
+        return options
 
     def bridge(self, progress: Callable[[str], None] = lambda _: None, *, with_document: bool = False) -> Bridge:
         """Open the bridge that these options describe, from the document as it is now. Raises BridgeError.
@@ -54,7 +58,10 @@ class Settings:
         `progress` and `with_document` are as of `Bridge.open`.
         """
         config = Config.from_options(self.source, self.options())
-        return Bridge.open(config, progress, with_document=with_document)
+        bridge = Bridge.open(config, progress, with_document=with_document)
+        with suppress(UsageError):  # reported by a command that needs credentials
+            console.hide(secrets_of(bridge.request_options()))
+        return bridge
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -170,6 +177,7 @@ class ProgressLine:
 
     def __init__(self, step: str) -> None:
         self.step = step
+        self._terminal = console.terminal()
         self._finished = threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True)
 
@@ -178,7 +186,7 @@ class ProgressLine:
         self.step = step
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty():
+        if self._terminal:
             self._thread.start()
         return self
 
@@ -191,7 +199,8 @@ class ProgressLine:
         if self._finished.wait(PROGRESS_DELAY):
             return
         from rich.console import Console
+        from rich.text import Text
 
-        with Console(stderr=True).status(self.step) as status:
+        with Console(file=self._terminal).status(Text(console.safe(self.step))) as status:
             while not self._finished.wait(0.1):
-                status.update(self.step)
+                status.update(Text(console.safe(self.step)))

@@ -1,0 +1,135 @@
+"""All that the command line prints goes through here: no secret to stderr, no control character to a terminal.
+
+Everything on stderr (messages, log lines, tracebacks) is redacted, and control characters in it are written as escapes:
+it may hold texts of a document or an API. stdout has what was asked for; it is escaped at a terminal only, and
+unchanged in a file or a pipe. `hide` names the secrets that the program was given.
+"""
+
+import logging
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, TextIO
+
+from ..runtime.request.credentials import FROM_ENVIRONMENT
+from ..runtime.request.redaction import is_secret_header, redact, secrets_of_url
+from ..runtime.result import hidden_characters
+from ..runtime.result.sanitizing import NO_SECRETS, Sanitizer
+
+MIN_SECRET_LENGTH: Final = 4
+"""Characters of a text that is replaced: a shorter one keeps no secret, and is part of many words."""
+
+
+class _Secrets:
+    """The secrets of this process: they are only added to, since an old one may still be printed after a reload."""
+
+    known: frozenset[str] = frozenset()
+    sanitizer: Sanitizer = NO_SECRETS
+
+
+def hide(secrets: Iterable[str]) -> None:
+    """Replace these texts by `***` in all that is written to stderr from now on."""
+    known = _Secrets.known | {secret for secret in secrets if len(secret.strip()) >= MIN_SECRET_LENGTH}
+    if known != _Secrets.known:
+        _Secrets.known, _Secrets.sanitizer = known, Sanitizer(known)
+
+
+def secrets_of_options(source: str, options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the secrets of a command line or a settings file, as far as they can be told from other values."""
+    yield from secrets_of_url(source)
+    for option in ("auth_token", "session_secret"):
+        yield str(options.get(option) or "")
+    for option in ("header", "spec_header"):
+        yield from filter(None, map(_header_secret, _texts(options.get(option))))
+    for text in _texts(options.get("auth")):
+        credential = text.partition("=")[2]
+        if not credential.startswith(FROM_ENVIRONMENT):
+            yield credential
+            yield credential.partition(":")[2]
+    for text in _texts(options.get("base_url")):
+        for url in (text, *text.split("=", 1)[1:]):
+            for secret in secrets_of_url(url):
+                yield secret
+                yield secret.partition(":")[2]
+
+
+def _header_secret(text: str) -> str:
+    """Return the value of a header that is a credential, without its scheme; a text without a colon may be one."""
+    name, colon, value = text.partition(":")
+    if not colon:
+        return text
+    return value.strip().rpartition(" ")[2] if is_secret_header(name, value) else ""
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts of an option that may be repeated: one, a list of them, or a table of names and values."""
+    if isinstance(value, Mapping):
+        return [f"{name}={inner}" for name, inner in value.items()]
+    return [value] if isinstance(value, str) else [str(item) for item in value or ()]
+
+
+def safe(text: str) -> str:
+    """Return a text as stderr gets it: without secrets, and with control characters as escapes."""
+    return _Secrets.sanitizer.text(redact(text))
+
+
+def out(text: str) -> None:
+    """Print a text on stdout, as it is in a file or a pipe, and with control characters as escapes at a terminal."""
+    stream = sys.stdout
+    try:
+        stream.write(f"{hidden_characters.escape(text) if stream.isatty() else text}\n")
+    except UnicodeEncodeError:  # half a surrogate pair, or a terminal that is not UTF-8
+        stream.write(
+            text.encode(stream.encoding or "utf-8", "backslashreplace").decode(stream.encoding or "utf-8") + "\n"
+        )
+    stream.flush()
+
+
+def err(text: str) -> None:
+    """Print a text on stderr."""
+    sys.stderr.write(safe(text) + "\n")
+    sys.stderr.flush()
+
+
+class GuardedStream:
+    """A text stream to stderr whose texts are made safe, whoever writes them: tracebacks and logs of libraries too.
+
+    It is no terminal, so that nobody writes colours to it.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        self.stream.write(safe(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for text in lines:
+            self.write(text)
+
+    def isatty(self) -> bool:
+        """Return False: control sequences would be written as escapes."""
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def guard() -> None:
+    """Let all that this process writes to stderr pass through `safe`."""
+    if sys.stderr is not None and not isinstance(sys.stderr, GuardedStream):
+        sys.stderr = GuardedStream(sys.stderr)
+
+
+def terminal() -> TextIO | None:
+    """Return stderr itself if it is a terminal, for what moves on it; else None."""
+    stream = sys.stderr.stream if isinstance(sys.stderr, GuardedStream) else sys.stderr
+    return stream if stream is not None and stream.isatty() else None
+
+
+def log_everything() -> None:
+    """Log what this program does to stderr, with its level."""
+    logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("openapi_mcp").setLevel(logging.DEBUG)  # and not httpx, which logs queries and their keys

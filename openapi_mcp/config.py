@@ -5,6 +5,7 @@ printed. `RateLimit` counts the calls of each caller for `--rate-limit`; the lib
 """
 
 import functools
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -83,8 +84,9 @@ class Config:
     lenient: bool = False
     connect_timeout: float = DEFAULTS["connect_timeout"]
     timeout: float = DEFAULTS["timeout"]
-    total_timeout: float | None = None
+    total_timeout: float = DEFAULTS["total_timeout"]
     retries: int = DEFAULTS["retries"]
+    follow_redirects_to: tuple[str, ...] = ()
     ca: Path | None = None
     client_cert: Path | None = None
     client_key: Path | None = None
@@ -127,6 +129,7 @@ class Config:
             "credentials": dict(map(parse_credential, texts.get("auth", ()))),
             "file_roots": tuple(map(_folder, texts.get("allow_files", ()))),
             "pinned": tuple(texts.get("pin", ())),
+            "follow_redirects_to": tuple(map(_host, texts.get("follow_redirects_to", ()))),
         }
         names = {each.name for each in fields(cls)} & SETTINGS.keys() & options.keys()
         unchanged: dict[str, Any] = {
@@ -192,6 +195,7 @@ class Config:
                 read_timeout=self.timeout,
                 total_timeout=self.total_timeout,
                 retries=Retries(attempts=self.retries + 1),
+                follow_redirects_to=self.follow_redirects_to,
                 ca=self.ca,
                 client_cert=self.client_cert,
                 client_key=self.client_key,
@@ -215,6 +219,16 @@ def _folder(text: str) -> Path:
         hint = "--allow-files takes the path of an existing folder"
         raise UsageError(f"folder does not exist: {text}", where=f"--allow-files {text}", hint=hint)
     return Path(text)
+
+
+def _host(text: str) -> str:
+    if not _HOST.fullmatch(text):
+        hint = "write host, host:port or *.host, without a scheme and a path"
+        raise UsageError("not a host", where="--follow-redirects-to", hint=hint)
+    return text
+
+
+_HOST: Final = re.compile(r"(\*\.)?[\w.-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
 
 
 def _mode(value: Any) -> Mode:

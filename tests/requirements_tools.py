@@ -287,6 +287,7 @@ CALLS: Final = (
         "Calls end: requests to the API and requests of clients have timeouts.",
         RUNTIME + "upstream/test_client.py::test_silent_server_is_a_read_timeout",
         RUNTIME + "upstream/test_client.py::test_endless_response_is_a_total_timeout",
+        RUNTIME + "upstream/test_hostile.py::test_call_ends_in_time_whatever_arrives_slowly",
         CANCELLATION + "test_call_beyond_request_timeout_is_stopped_with_an_error_result",
     ),
 )
@@ -373,7 +374,8 @@ PROXY: Final = (
         "proxy.redirects",
         ALL,
         "basic/security_best_practices, SSRF",
-        "Redirects to another origin carry no credentials, and their number is limited.",
+        "Redirects stay at the API's origin, carry no credentials elsewhere, and their number is limited.",
+        RUNTIME + "upstream/test_redirects.py::test_redirect_away_from_the_api_is_not_followed",
         RUNTIME + "upstream/test_redirects.py::test_another_origin_gets_no_credential_under_any_name",
         RUNTIME + "upstream/test_client.py::test_redirect_loop_is_an_error",
     ),

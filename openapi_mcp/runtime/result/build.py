@@ -5,15 +5,18 @@ one too; its content is never judged. Specification: MCP server/tools ("Tool Res
 Handling"), RFC 9110 §15.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from typing import Any, Final
 
 import httpx
 
 from .. import jsontext, media_types
 from ..request import auth, context
+from ..request.redaction import redact
 from ..tool import Tool
 from ..types import MISSING, CallToolResult, JsonObject, Missing, text_content
+from ..upstream import redirects
 from ..upstream.client import TRUNCATED
 from ..upstream.http11 import content_type
 from ..upstream.retries import IDEMPOTENT_METHODS, requested_wait
@@ -30,6 +33,12 @@ MB by default, a large photo."""
 CUT: Final = "openapi-mcp/cut"
 """The name in `_meta` of what was left out of an answer: `limitBytes`, `answerBytes`, `leftOut`, `arguments`."""
 
+CUT_START: Final = "This is a part of the answer."
+"""The first words of the block that says what was left out."""
+
+NO_CONTENT: Final = "the answer has no content."
+"""The last words of the line for an answer without a body."""
+
 _LIMITING_WORDS: Final = (
     "limit page perpage pagesize pagelen pagetoken cursor offset skip top count size max maxresults "
     "first last after before startingafter endingbefore since until from to "
@@ -37,6 +46,9 @@ _LIMITING_WORDS: Final = (
 )
 _LIMITING_NAMES: Final = frozenset(_LIMITING_WORDS.split())
 """Names that APIs give to arguments which make the response smaller; in lower case, letters only."""
+
+_MAX_ADDRESS: Final = 2000
+"""Characters of a redirect's address: as long as URLs are in practice."""
 
 _NOT_THE_API: Final = "This looks like a login or start page: is the base URL right?"
 
@@ -62,6 +74,8 @@ def to_result(
     response = sanitizer.response(response)
     if response.status_code >= 400:
         return sanitizer.result(_error(tool, response, max_bytes, sanitizer))
+    if response.status_code in redirects.STATUSES and response.headers.get("location"):
+        return sanitizer.result(_redirect(tool, response, max_bytes, sanitizer))
     if not response.content:
         blocks = [text_content(_status_and_headers(tool, response)), *links.location_links(response)]
         return sanitizer.result(_success(tool, blocks, MISSING, {}))
@@ -74,23 +88,48 @@ def to_result(
         blocks, value, notes = _fit(content.DecodedBody(body.text), max_bytes)
     if not notes:
         blocks += _links(response, body)
-    if response.extensions.get(TRUNCATED):
-        notes.append(f"only its first {len(response.content)} bytes were read")
+    missing: str = response.extensions.get(TRUNCATED, "")
     meta: JsonObject = {}
-    if notes:
-        note = _truncation_note(tool, max_bytes, notes)
+    if notes or missing:
+        note = _truncation_note(tool, max_bytes, notes, missing)
         on_truncation(note)
         blocks.insert(0, text_content(note))
         meta[CUT] = {
             "limitBytes": max_bytes,
             "answerBytes": len(response.content),
-            "leftOut": notes,
+            "leftOut": [*notes, *([missing] if missing else [])],
             "arguments": _limiting_arguments(tool),
         }
     if shown := headers.needed_headers(tool, response):
         meta[headers.HEADERS] = sanitizer.value(shown)
         blocks.append(text_content(sanitizer.text(headers.line(shown, response))))
     return _success(tool, blocks, value, meta)
+
+
+def _redirect(tool: Tool, response: httpx.Response, max_bytes: int, sanitizer: Sanitizer) -> CallToolResult:
+    """Return the result for a redirect that was not followed: its status, where it leads, and the text of its body.
+
+    It is an error where the tool has an output schema, which no redirect fulfils.
+    """
+    message = (
+        f"{_status(response)}: the API redirects to {_target(response)}. That was not followed, since it leads away "
+        "from the API; the server's option `--follow-redirects-to` names other hosts that may be called."
+    )
+    is_page = media_types.essence(content_type(response)) in html_text.TYPES
+    body = "" if is_page else _error_body(response, max_bytes, sanitizer)
+    blocks = [text_content("\n\n".join(part for part in (message, body) if part))]
+    if tool.output_schema is not None:
+        return CallToolResult(content=tuple(blocks), is_error=True)
+    location = response.headers["location"]
+    return CallToolResult(content=(*blocks, *(links.location_links(response) if redact(location) == location else ())))
+
+
+def _target(response: httpx.Response) -> str:
+    """Return the address of a redirect without the secrets that it may carry."""
+    location: str = response.headers["location"]
+    with suppress(httpx.InvalidURL, ValueError):  # ValueError: from urllib, with which httpx joins
+        location = str(response.request.url.join(location))
+    return redact(location)[:_MAX_ADDRESS]
 
 
 def _documents_json(tool: Tool) -> bool:
@@ -199,11 +238,15 @@ def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _truncation_note(tool: Tool, max_bytes: int, notes: Iterable[str]) -> str:
-    """Return a sentence about what was left out, and the arguments of this tool that make the response smaller."""
+def _truncation_note(tool: Tool, max_bytes: int, notes: Collection[str], missing: str) -> str:
+    """Return sentences about what was left out, and the arguments of this tool that make the response smaller.
+
+    `missing` is a sentence about what was not read.
+    """
     names = " or ".join(f"`{name}`" for name in _limiting_arguments(tool))
     hint = f"Ask for less with {names}." if names else "The server shows more with a larger `--max-result-tokens`."
-    return f"This is a part of the answer. It was cut to {max_bytes} bytes: {'; '.join(notes)}. {hint}"
+    cut = f"It was cut to {max_bytes} bytes: {'; '.join(notes)}. {hint}" if notes else ""
+    return " ".join(part for part in ("This is a part of the answer.", missing, cut) if part)
 
 
 def _limiting_arguments(tool: Tool) -> list[str]:
@@ -221,7 +264,7 @@ def _status_and_headers(tool: Tool, response: httpx.Response) -> str:
     The response to HEAD has all its headers except Set-Cookie: they are what was asked for.
     """
     is_head = response.request.method == "HEAD"
-    status = _status(response) if is_head else f"{_status(response)}: the answer has no content."
+    status = _status(response) if is_head else f"{_status(response)}: {NO_CONTENT}"
     needed = headers.needed_headers(tool, response)
     shown = [
         f"{name}: {value}"

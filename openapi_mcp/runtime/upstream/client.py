@@ -1,6 +1,7 @@
 """`Upstream`: sends requests to the API through one pool of connections, with time and response size bounded.
 
-This module decides about retries, redirects and limits; `transport` sends. Requests go to the transport directly and
+This module decides about retries, redirects and limits; `transport` sends. One limit of time holds for all that a call
+does: waits, redirects, and answers that arrive a byte a second. Requests go to the transport directly and
 not through an `httpx.AsyncClient`, which would take half of a call's CPU time and decide nothing: a user in the URL is
 sent as Basic credentials as httpx does, and cookies that the API sets are not stored, since the next call may be
 another user's. Proxies, and trusted certificates where none are configured, come from the environment as with httpx
@@ -15,7 +16,7 @@ Specification: RFC 9110 §15.4.
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -24,16 +25,22 @@ import httpx
 
 from ..errors import UpstreamError
 from ..event_streams import EVENT_STREAM, EntryReader, parser_for
+from .decoding import Decoder
 from .errors import describe
 from .events import NO_EVENTS, CallEvents
-from .http11 import BufferedResponse, content_type
+from .http11 import SURPLUS, BufferedResponse, content_type
+from .progress import EXTENSION, CallProgress
 from .redirects import MAX_REDIRECTS, redirected_request
 from .retries import Retries
 from .tls import tls_context
 from .transport import Transport
 
 TRUNCATED: Final = "openapi_mcp.truncated"
-"""The response extension that marks a body of which only the first `max_bytes` were read."""
+"""The response extension of a body of which a part is missing: a sentence that says which; empty for a whole body."""
+
+TOTAL_TIMEOUT: Final = 55.0
+"""Seconds for a call by default: a little less than the minute after which the first clients give a call up, so that
+the model gets the reason and not their timeout."""
 
 PIECE_BYTES: Final = 64 * 1024
 """Bytes written at a time: as much as a socket accepts without waiting."""
@@ -43,13 +50,19 @@ MAX_RESPONSE_BYTES: Final = 64 * 1024 * 1024
 
 logger = logging.getLogger("openapi_mcp")
 
+_STREAM_MARGIN: Final = 0.1
+"""Seconds before the end of a call's time at which a stream is no longer read, so that what arrived is returned."""
+
+_INCOMPLETE: Final = "The API's compressed body ends too early, so that its end is missing."
+_SURPLUS: Final = "The API sent more than the Content-Length that it announced; only so many bytes were read."
+
 _DEFAULT_RETRIES: Final = Retries()
 _TRANSFER_HEADERS: Final = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds: to connect, between two pieces of a message, and in total with all retries; None means no limit."""
+    """Seconds: to connect, between two pieces of a message, and in total for a call; None means no limit."""
 
     connect: float | None
     read: float | None
@@ -59,7 +72,9 @@ class Timeouts:
 class Upstream:
     """An asynchronous client of the API. It belongs to one event loop; its creator calls `aclose`.
 
-    `ca`, `client_cert` and `client_key` are PEM files as `tls.tls_context` takes them, which raises RequestError.
+    Times are in seconds; None is no limit, and so is a `total_timeout` of 0. `follow_redirects_to` are hosts as
+    `redirects.is_host` takes them. `ca`, `client_cert` and `client_key` are PEM files as `tls.tls_context` takes them,
+    which raises RequestError.
     """
 
     def __init__(
@@ -68,74 +83,91 @@ class Upstream:
         transport: httpx.AsyncBaseTransport | None = None,
         connect_timeout: float | None = 10.0,
         read_timeout: float | None = 60.0,
-        total_timeout: float | None = None,
+        total_timeout: float | None = TOTAL_TIMEOUT,
         max_bytes: int = MAX_RESPONSE_BYTES,
         retries: Retries = _DEFAULT_RETRIES,
+        follow_redirects_to: Collection[str] = (),
         ca: Path | None = None,
         client_cert: Path | None = None,
         client_key: Path | None = None,
     ) -> None:
         verify = tls_context(ca, client_cert, client_key)
         self._transport = transport or Transport(verify=verify)
-        self._timeouts = Timeouts(connect_timeout, read_timeout, total_timeout)
-        self._limits = httpx.Timeout(read_timeout, connect=connect_timeout).as_dict()
+        self._timeouts = Timeouts(connect_timeout, read_timeout, total_timeout or None)
+        self._limits = _limits(self._timeouts)
         self._retries = retries
+        self._redirect_hosts = tuple(follow_redirects_to)
         self._max_bytes = max_bytes
 
     async def send(self, request: httpx.Request, events: CallEvents = NO_EVENTS) -> httpx.Response:
         """Return the response with its body read, after following redirects and retrying. Raises UpstreamError.
 
-        Of a body of more than `max_bytes` only so many are read, and the response has the extension `TRUNCATED`.
-        `events` receives what happens meanwhile.
+        Of a body of more than `max_bytes` only so many are read, of an endless stream what arrives in time; the
+        response's extension `TRUNCATED` says so. `events` receives what happens meanwhile.
         """
+        progress = CallProgress()
         try:
-            if self._timeouts.total is None:
-                return await self._follow(request, None, events)
             async with asyncio.timeout(self._timeouts.total) as limit:
-                return await self._follow(request, limit.when(), events)
+                return await self._follow(request, limit.when(), events, progress)
         except (httpx.HTTPError, OSError) as error:  # httpx does not wrap a TLS alert that follows the handshake
-            raise UpstreamError(describe(error, _host(request), asdict(self._timeouts))) from error
+            if isinstance(error, TimeoutError) and limit.expired():
+                unsent = httpx.PoolTimeout("no connection in time") if progress.is_unsent else error
+                raise UpstreamError(self._out_of_time(request, progress)) from unsent
+            sentence = describe(error, _host(request), asdict(self._timeouts))
+            raise UpstreamError(sentence + progress.status_note()) from error
+
+    @property
+    def total_timeout(self) -> float | None:
+        """The seconds that a call may take, None for any."""
+        return self._timeouts.total
+
+    def _out_of_time(self, request: httpx.Request, progress: CallProgress) -> str:
+        limit = f"{self._timeouts.total:g} seconds (`--total-timeout`)"
+        return f"The call of the API at {_host(request)} did not finish within {limit}: {progress.describe()}."
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._transport.aclose()
 
-    async def _follow(self, request: httpx.Request, deadline: float | None, events: CallEvents) -> httpx.Response:
-        waited = 0.0
+    async def _follow(
+        self, request: httpx.Request, deadline: float | None, events: CallEvents, progress: CallProgress
+    ) -> httpx.Response:
+        first = request.url
         for _ in range(MAX_REDIRECTS + 1):
-            response, waited = await self._send_with_retries(request, deadline, waited, events)
-            next_request = redirected_request(request, response)
+            response = await self._send_with_retries(request, deadline, events, progress)
+            next_request = redirected_request(request, response, first, self._redirect_hosts)
             if next_request is None:
                 return response
             request = next_request
+            progress.redirects += 1
         raise UpstreamError(f"The API at {_host(request)} redirects more than {MAX_REDIRECTS} times; that is a loop.")
 
     async def _send_with_retries(
-        self, request: httpx.Request, deadline: float | None, waited: float, events: CallEvents
-    ) -> tuple[httpx.Response, float]:
-        """Return the response to one request, which is retried while `retries` and the deadline allow.
-
-        `waited` are the seconds that were waited for the requests before it, and are returned with those for this one.
-        """
+        self, request: httpx.Request, deadline: float | None, events: CallEvents, progress: CallProgress
+    ) -> httpx.Response:
+        """Return the response to one request, which is retried while `retries` and the deadline allow."""
         for attempt in itertools.count(1):
-            outcome = await self._attempt(request, events)
-            wait = self._retries.wait(request.method, outcome, attempt, waited)
+            outcome = await self._attempt(request, deadline, events, progress)
+            wait = self._retries.wait(request.method, outcome, attempt, progress.waited)
             if wait is None or not _ends_before(deadline, wait):
                 break
             reason = _describe_outcome(outcome)
             logger.info("%s: attempt %d, %s; the next in %.1f s", _host(request), attempt, reason, wait)
+            progress.stage = "wait"
+            progress.attempts += 1
             await events.on_retry(attempt, reason, wait)
             await self._retries.sleep(wait)
-            waited += wait
+            progress.waited += wait
         if isinstance(outcome, Exception):
             raise outcome
-        return outcome, waited
+        return outcome
 
     async def _attempt(
-        self, request: httpx.Request, events: CallEvents
+        self, request: httpx.Request, deadline: float | None, events: CallEvents, progress: CallProgress
     ) -> httpx.Response | httpx.TransportError | OSError:
         """Return the response, or the error that came before any. Errors after the response began are raised."""
-        request.extensions = {**request.extensions, "timeout": self._limits}
+        request.extensions = {**request.extensions, "timeout": self._limits, EXTENSION: progress}
+        progress.stage, progress.status = "response", 0
         if events.counts_bytes:
             report_sent_bytes(request, events.on_bytes_sent)
         await events.on_request(request)
@@ -148,53 +180,77 @@ class Upstream:
             logger.debug("%s %s%s: %d", request.method, _host(request), request.url.path, response.status_code)
         try:
             await events.on_response_head(response)
-            buffered = await self._read(response, events)
+            buffered = await self._read(response, deadline, events, progress)
         finally:
             await response.aclose()
         await events.on_response(buffered)
         return buffered
 
-    async def _read(self, response: httpx.Response, events: CallEvents) -> httpx.Response:
+    async def _read(
+        self, response: httpx.Response, deadline: float | None, events: CallEvents, progress: CallProgress
+    ) -> httpx.Response:
         """Return the response with its body read and decoded, without the headers about its transfer."""
+        surplus = _SURPLUS if SURPLUS in response.extensions else ""
         if isinstance(response, BufferedResponse) and not events.counts_bytes and self._is_usable_as_is(response):
+            if surplus:
+                response.extensions[TRUNCATED] = surplus
             return response
+        progress.stage, progress.status, progress.received = "body", response.status_code, 0
         body = bytearray()
-        is_complete = await self._read_body(response, body, events)
+        missing = await self._read_body(response, body, deadline, events, progress)
         transfer = _TRANSFER_HEADERS if body else frozenset[bytes]()
         return httpx.Response(
             response.status_code,
             headers=[(name, value) for name, value in response.headers.raw if name.lower() not in transfer],
-            content=bytes(body[: self._max_bytes]),
+            content=bytes(memoryview(body)[: self._max_bytes]),
             request=response.request,
-            extensions={**response.extensions, TRUNCATED: not is_complete},
+            extensions={**response.extensions, TRUNCATED: missing or surplus},
         )
 
     def _is_usable_as_is(self, response: BufferedResponse) -> bool:
         """Return whether a body is within the limit and not a stream of entries."""
         return len(response.content) <= self._max_bytes and parser_for(response.content_type) is None
 
-    async def _read_body(self, response: httpx.Response, body: bytearray, events: CallEvents) -> bool:
-        """Append a response's body to `body` up to the limit; return whether that was all of it.
+    async def _read_body(
+        self,
+        response: httpx.Response,
+        body: bytearray,
+        deadline: float | None,
+        events: CallEvents,
+        progress: CallProgress,
+    ) -> str:
+        """Append a response's body to `body` up to the limit; return what is missing of it.
 
-        A stream of server-sent events may never end: it is read for the read timeout.
+        A stream of entries may never end: it is read until the end of the call's time, one of server-sent events for
+        the read timeout.
         """
         kind = content_type(response)
         entries = EntryReader(kind if response.is_success else "", events.on_entry)
+        is_stream = parser_for(kind) is not None
+        decoder = Decoder(response.headers.get("content-encoding", ""), self._max_bytes)
         try:
-            async with asyncio.timeout(self._timeouts.read if kind.startswith(EVENT_STREAM) else None):
-                async for chunk in response.aiter_bytes():
+            async with asyncio.timeout_at(self._stream_end(kind, deadline) if is_stream else None):
+                async for chunk in _unpacked(response, decoder):
                     body += chunk
                     if len(body) > self._max_bytes:
-                        return False
+                        return f"Only its first {self._max_bytes} bytes were read."
+                    progress.received = response.num_bytes_downloaded
                     if events.counts_bytes:
                         await events.on_bytes_received(response.num_bytes_downloaded)
                     await entries.feed(chunk)
                 await entries.feed(b"", final=True)
-        except TimeoutError as error:
-            if not body:
-                raise httpx.ReadTimeout("no event arrived in time", request=response.request) from error
-            return False
-        return True
+        except (TimeoutError, httpx.ReadTimeout) as error:
+            if not (is_stream and body):
+                raise httpx.ReadTimeout("nothing arrived in time", request=response.request) from error
+            return f"The API's stream goes on; only its first {len(body)} bytes were read."
+        return "" if decoder.is_complete else _INCOMPLETE
+
+    def _stream_end(self, kind: str, deadline: float | None) -> float | None:
+        """Return the time of the event loop until which a stream of this media type is read."""
+        ends = [] if deadline is None else [deadline - _STREAM_MARGIN]
+        if kind.startswith(EVENT_STREAM) and self._timeouts.read is not None:
+            ends.append(asyncio.get_running_loop().time() + self._timeouts.read)
+        return min(ends, default=None)
 
 
 class CountedBody(httpx.AsyncByteStream):
@@ -215,6 +271,26 @@ def report_sent_bytes(request: httpx.Request, report: Callable[[int], Awaitable[
     """Make a request report how much of its body is sent, if that is more than one piece."""
     if len(request.content) > PIECE_BYTES:
         request.stream = CountedBody(request.content, report)
+
+
+async def _unpacked(response: httpx.Response, decoder: Decoder) -> AsyncIterator[bytes]:
+    """Yield the body of a response as it arrives, unpacked; while one piece unpacks to many, others are served."""
+    if response.is_stream_consumed:  # by httpx, which has unpacked it
+        yield response.content
+        return
+    async for piece in response.aiter_raw():
+        for index, chunk in enumerate(decoder.feed(piece)):
+            if index:
+                await asyncio.sleep(0)
+            yield chunk
+
+
+def _limits(timeouts: Timeouts) -> dict[str, float | None]:
+    """Return the limits of one request as httpx takes them, without timers that the total limit makes useless."""
+    read = timeouts.read
+    if timeouts.total is not None and read is not None and read >= timeouts.total:
+        read = None
+    return httpx.Timeout(read, connect=timeouts.connect).as_dict()
 
 
 def _ends_before(deadline: float | None, seconds: float) -> bool:

@@ -13,11 +13,12 @@ import asyncio
 import select
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import httpx
 
-from .http11 import BodyWriter, BufferedResponse, ResponseParser, request_head
+from .http11 import SURPLUS, BodyWriter, BufferedResponse, ResponseParser, request_head
+from .progress import EXTENSION, CallProgress
 
 Origin: TypeAlias = tuple[str, str, int]
 """Scheme, host and port to which a connection is made."""
@@ -217,6 +218,8 @@ class Exchange(httpx.AsyncByteStream):
         self._parser = ResponseParser(request.method)
         self._upload: asyncio.Task[None] | None = None
         self._is_sent = self._has_ended = False
+        self._progress: CallProgress = request.extensions.get(EXTENSION) or CallProgress()
+        self._progress.stage = "response"
 
     @property
     def has_response_bytes(self) -> bool:
@@ -235,8 +238,13 @@ class Exchange(httpx.AsyncByteStream):
         except BaseException:
             self._end()
             raise
-        extensions = {"http_version": b"HTTP/" + parser.version.encode(), "reason_phrase": parser.reason}
+        extensions: dict[str, Any] = {
+            "http_version": b"HTTP/" + parser.version.encode(),
+            "reason_phrase": parser.reason,
+        }
         if parser.is_complete:
+            if parser.has_surplus:
+                extensions[SURPLUS] = True
             self._end()
             if parser.buffered_bytes <= _PIECE_BYTES and not parser.is_encoded:
                 body, kind = parser.take_body(), parser.content_type
@@ -271,6 +279,7 @@ class Exchange(httpx.AsyncByteStream):
             self._is_sent = True
         else:
             self._connection.write(head)
+            self._progress.stage = "sending"
             self._upload = asyncio.create_task(self._send_body(writer))
             self._upload.add_done_callback(lambda _: self._connection.wake())
 
@@ -284,6 +293,7 @@ class Exchange(httpx.AsyncByteStream):
                     self._connection.write(piece)
                     await self._connection.drain(self._write_timeout)
             self._is_sent = True
+            self._progress.stage = "response"
         except Exception as error:  # noqa: BLE001  # of the request's stream: raised to the caller that waits
             self._connection.fail(error)
 

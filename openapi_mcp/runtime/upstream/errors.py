@@ -10,13 +10,16 @@ from typing import Final
 
 import httpx
 
+from .decoding import UnreadableCoding
+from .http11 import IncompleteResponse, MalformedResponse
+
 
 def describe(error: Exception, host: str, timeouts: Mapping[str, float | None]) -> str:
-    """Return one sentence about `error`; `timeouts` are the limits in seconds for `connect`, `read` and `total`."""
+    """Return one sentence about `error`; `timeouts` are the limits in seconds for `connect` and `read`."""
     for kind, text in _SENTENCES:
         if any(isinstance(cause, kind) for cause in causes(error)):
             seconds = {name: f"{value or 0:g} seconds" for name, value in timeouts.items()}
-            return text.format(host=host, reason=_tls_reason(error), **seconds)
+            return text.format(host=host, reason=_reason(error), **seconds)
     return f"The request to the API at {host} failed ({type(error).__name__})."
 
 
@@ -30,13 +33,25 @@ _SENTENCES: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (ssl.SSLError, "No secure connection to {host}: {reason}."),
     (ConnectionRefusedError, "{host} refused the connection; is the API running there?"),
     (httpx.ConnectError, "{host} cannot be reached."),
+    (UnreadableCoding, "The API at {host} sent a body that is {reason}."),
     (httpx.DecodingError, "The API at {host} sent a body that is not compressed as its Content-Encoding says."),
+    (MalformedResponse, "The API at {host} sent something that is not HTTP/1.1: {reason}."),
+    (IncompleteResponse, "The API at {host} {reason}."),
     (httpx.RemoteProtocolError, "The API at {host} closed the connection early, or sent something that is not HTTP."),
     (httpx.NetworkError, "The connection to {host} broke off."),
     (httpx.LocalProtocolError, "The request cannot be sent: one of its headers is not allowed in HTTP."),
-    (TimeoutError, "The call of the API at {host} did not finish within {total}."),
 )
 """Sentences by exception class. The first class found among an error's causes is used: specific classes come first."""
+
+
+def _reason(error: Exception) -> str:
+    """Return why this program could not read a response, or why TLS failed."""
+    texts = (cause for cause in causes(error) if isinstance(cause, _WITH_REASON))
+    return next(map(str, texts), "") or _tls_reason(error)
+
+
+_WITH_REASON: Final = (UnreadableCoding, MalformedResponse, IncompleteResponse)
+"""The exceptions of this program whose texts are for a model; those of others may repeat what was received."""
 
 
 def _tls_reason(error: Exception) -> str:

@@ -3,7 +3,8 @@
 Requests are written as httpx's own transport writes them: header fields in their order and case, but Host first; no
 value can break out of its line. `ResponseParser` (over httptools) decides where a body ends, and so whether the
 connection can be reused: only after a response that declared its end, ended there, and was followed by nothing.
-Malformed input raises httpx.RemoteProtocolError.
+Malformed input raises MalformedResponse, and the end of a connection before that of its response IncompleteResponse.
+What surrounds a body (header fields, 1xx responses, chunk extensions, trailers) is limited in bytes and number.
 
 `BufferedResponse` is a response that arrived together with its body. httpx reads every body as a stream of pieces that
 may have to be decoded, which costs more than most bodies need.
@@ -20,6 +21,15 @@ import httpx
 
 MAX_HEAD_BYTES: Final = 100 * 1024
 """Header fields and trailers of one response, those of its 1xx responses too; httpx's own transport takes as many."""
+
+MAX_FIELDS: Final = 1000
+"""Header fields of one response; servers send fewer than a hundred."""
+
+MAX_FRAMING_FACTOR: Final = 16
+"""Bytes of chunk sizes and extensions for each byte of a body, beyond `MAX_HEAD_BYTES`: a chunk of one needs five."""
+
+SURPLUS: Final = "openapi_mcp.surplus"
+"""The response extension that marks a body after whose Content-Length more bytes arrived, which were dropped."""
 
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 # A value has no line break, no null and no space around it; other control characters pass, as httpx lets them.
@@ -43,6 +53,19 @@ _LENIENCIES: Final = {
     "lenient_chunked_length": True,
 }
 _HEAD_TOO_LARGE: Final = f"it has more than {MAX_HEAD_BYTES} bytes of header fields"
+_TOO_MANY_FIELDS: Final = f"it has more than {MAX_FIELDS} header fields"
+_TOO_MUCH_FRAMING: Final = "its chunks have far more bytes around the body than in it"
+_VERSIONS: Final = frozenset({"1.1", "1.0"})
+_NOT_HTTP: Final = "it does not begin with HTTP/1.1 or HTTP/1.0"
+_CONTROL_CHARACTERS: Final = bytes(range(32)) + b"\x7f"
+
+
+class MalformedResponse(httpx.RemoteProtocolError):
+    """A response is not HTTP/1.1; the text says why, for a model, and holds nothing that was received."""
+
+
+class IncompleteResponse(httpx.RemoteProtocolError):
+    """A connection ended before its response did; the text says where, as what the API did: "closed the …"."""
 
 
 def request_head(request: httpx.Request) -> tuple[bytes, "BodyWriter"]:
@@ -112,10 +135,11 @@ class ResponseParser:
     `feed` and `end` take what arrives; the methods named `on_…` are callbacks of httptools. `has_data` tells whether
     anything arrived; `status` is 0 until the head is complete; `body` holds the pieces that `take_body` has not
     returned, `buffered_bytes` their size; `is_complete` tells whether the response is complete, `is_reusable` whether
-    its connection can be reused.
+    its connection can be reused, `has_surplus` whether bytes arrived after the end that a Content-Length declared.
     """
 
     __slots__ = (
+        "_body_bytes",
         "_bytes_without_body",
         "_ends_with_connection",
         "_field_bytes",
@@ -124,9 +148,11 @@ class ResponseParser:
         "_is_bodiless",
         "_is_informational",
         "_parser",
+        "_received_bytes",
         "body",
         "buffered_bytes",
         "has_data",
+        "has_surplus",
         "headers",
         "is_complete",
         "is_reusable",
@@ -136,7 +162,7 @@ class ResponseParser:
     )
 
     def __init__(self, method: str) -> None:
-        self.has_data = self.is_complete = self.is_reusable = False
+        self.has_data = self.is_complete = self.is_reusable = self.has_surplus = False
         self.status = self.buffered_bytes = 0
         self.version = "1.1"
         self.reason = b""
@@ -145,7 +171,7 @@ class ResponseParser:
         self._fields: dict[bytes, list[bytes]] = {}  # the header fields about the body, by names in lower case
         self._is_bodiless = method == "HEAD"
         self._is_informational = self._ends_with_connection = self._has_ambiguous_end = False
-        self._field_bytes = self._bytes_without_body = 0
+        self._field_bytes = self._bytes_without_body = self._body_bytes = self._received_bytes = 0
         self._parser = httptools.HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(**_LENIENCIES)
 
@@ -160,29 +186,53 @@ class ResponseParser:
         return b", ".join(self._fields.get(b"content-type", ())).decode("latin-1")
 
     def feed(self, data: bytes) -> None:
-        """Parse what arrived. Raises httpx.RemoteProtocolError."""
+        """Parse what arrived. Raises MalformedResponse."""
+        if not self.has_data and data[:1] != b"H" and data.lstrip(b"\r\n")[:1] not in {b"H", b""}:
+            raise MalformedResponse(_NOT_HTTP)  # httptools takes other protocols too
         self.has_data = True
         if self.is_complete:
-            self.is_reusable = False  # these bytes answer no request
+            self._note_surplus()
             return
         self._bytes_without_body += len(data)
+        self._received_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self.is_reusable = False
-            if not self.is_complete:  # an error after a complete response does not invalidate it
-                raise httpx.RemoteProtocolError(_describe(error)) from error
+            self._end_with(error)
         if self._bytes_without_body > MAX_HEAD_BYTES and not self.is_complete:
-            raise httpx.RemoteProtocolError(_HEAD_TOO_LARGE)
+            raise MalformedResponse(_TOO_MUCH_FRAMING if self.status else _HEAD_TOO_LARGE)
+        if self._received_bytes > MAX_HEAD_BYTES + MAX_FRAMING_FACTOR * self._body_bytes and not self.is_complete:
+            raise MalformedResponse(_TOO_MUCH_FRAMING)
+
+    def _end_with(self, error: Exception) -> None:
+        """Raise MalformedResponse, unless the response is complete: what follows does not invalidate it."""
+        self.is_reusable = False
+        if not self.is_complete:
+            raise MalformedResponse(_reason(error)) from error
+        self._note_surplus()
+
+    def _note_surplus(self) -> None:
+        """Note bytes that answer no request."""
+        self.is_reusable = False
+        self.has_surplus = self._body_bytes > 0 and b"content-length" in self._fields
 
     def end(self) -> None:
-        """Handle the end of the connection. Raises httpx.RemoteProtocolError if the response is not complete."""
+        """Handle the end of the connection. Raises IncompleteResponse if the response is not complete."""
         if self._ends_with_connection:
             self.is_complete = True
-        elif not self.has_data:
-            raise httpx.RemoteProtocolError("The server closed the connection without an answer.")
         elif not self.is_complete:
-            raise httpx.RemoteProtocolError("The server closed the connection within its answer.")
+            raise IncompleteResponse(f"closed the connection {self._place()}")
+
+    def _place(self) -> str:
+        """Return where an incomplete response ended."""
+        if not self.has_data:
+            return "without an answer"
+        if not self.status:
+            return "early, within the head of its response"
+        length = b"".join(self._fields.get(b"content-length", ())).decode("ascii", "replace")
+        if length and b"transfer-encoding" not in self._fields:
+            return f"early: it sent {self._body_bytes} of the {length} bytes of its response"
+        return "early: the body of its response ended without its last chunk"
 
     def take_body(self) -> bytes:
         """Return what arrived of the body since the last time, and forget it."""
@@ -193,7 +243,8 @@ class ResponseParser:
 
     def on_message_begin(self) -> None:
         """Handle the start of the response, of another one after a 1xx, or of one that was not requested."""
-        self.is_reusable = False
+        if self.is_complete:
+            self._note_surplus()
 
     def on_status(self, reason: bytes) -> None:
         """Append a piece of the reason phrase."""
@@ -206,6 +257,10 @@ class ResponseParser:
         if self._field_bytes > MAX_HEAD_BYTES:
             raise ValueError(_HEAD_TOO_LARGE)
         if not self.status:
+            if b"\0" in value:
+                raise ValueError("a header field has a null character")
+            if len(self.headers) == MAX_FIELDS:
+                raise ValueError(_TOO_MANY_FIELDS)
             value = value.rstrip(b" \t")
             self.headers.append((name, value))
             if (field := name.lower()) in _BODY_FIELDS:
@@ -216,6 +271,11 @@ class ResponseParser:
         if self.is_complete:
             return
         status = self._parser.get_status_code()
+        version = self._parser.get_http_version()
+        if version not in _VERSIONS:
+            raise ValueError(_NOT_HTTP)
+        if status < 100:
+            raise ValueError("its status is below 100")
         self._is_informational = status < 200
         if status == 101:
             raise ValueError("it switches to a protocol that was not requested")
@@ -225,7 +285,9 @@ class ResponseParser:
             self._fields.clear()
             return
         self._determine_end(status)
-        self.version = self._parser.get_http_version()
+        self.version = version
+        if not self.reason.isalnum():  # most are OK
+            self.reason = self.reason.translate(None, _CONTROL_CHARACTERS)
         self.status = status
 
     def on_body(self, data: bytes) -> None:
@@ -234,6 +296,7 @@ class ResponseParser:
         if not self.is_complete:
             self.body.append(data)
             self.buffered_bytes += len(data)
+            self._body_bytes += len(data)
 
     def on_message_complete(self) -> None:
         """Handle the end of the response, or of a 1xx response."""
@@ -255,9 +318,9 @@ class ResponseParser:
         self.is_reusable = self._parser.should_keep_alive() and not self._has_ambiguous_end
 
 
-def _describe(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Return why a response is malformed: the reason of a callback above if one raised, else httptools' own."""
-    return f"The answer cannot be read: {error.__context__ or error}."
+    return str(error.__context__ or error)
 
 
 class BufferedResponse(httpx.Response):

@@ -20,6 +20,7 @@ from typing import Final
 import httpx
 
 from .errors import causes
+from .http11 import MalformedResponse
 
 IDEMPOTENT_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"})
 """Methods for which sending a request twice has the effect of sending it once."""
@@ -27,8 +28,8 @@ IDEMPOTENT_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT",
 MAX_WAIT: Final = 10.0
 """Seconds that all waits of one request take together; official clients give a call up after 60 seconds."""
 
-# A retry does not make a certificate valid or a host name known.
-_PERMANENT_ERRORS: Final = (ssl.SSLError, socket.gaierror)
+# A retry does not make a certificate valid, a host name known, or another program a server of HTTP.
+_PERMANENT_ERRORS: Final = (ssl.SSLError, socket.gaierror, MalformedResponse)
 
 # More doublings overflow a float when there are a thousand attempts, and the wait is refused long before.
 _MAX_DOUBLINGS: Final = 60

@@ -25,6 +25,7 @@ import httpx
 
 from .connection import Exchange, Origin
 from .pool import LIMITS, Pool
+from .progress import EXTENSION
 from .retries import IDEMPOTENT_METHODS
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -36,8 +37,8 @@ class Transport(httpx.AsyncBaseTransport):
 
     `verify` is as httpx takes it: a context, or True for the certificates that httpx trusts, which are read when they
     are needed. `environment` holds the proxies as `urllib.request.getproxies` returns them, which is called by default.
-    Of a request's extensions only `timeout` is used (`connect`, `read`, `write`, `pool`; seconds or None). A response
-    with status 101 is an error.
+    Of a request's extensions `timeout` (`connect`, `read`, `write`, `pool`; seconds or None) and that of `progress` are
+    used. A response with status 101 is an error.
     """
 
     def __init__(
@@ -81,6 +82,8 @@ class Transport(httpx.AsyncBaseTransport):
         return await exchange.send()
 
     async def _exchange(self, request: httpx.Request, origin: Origin, *, fresh: bool) -> tuple[Exchange, bool]:
+        if (progress := request.extensions.get(EXTENSION)) is not None:
+            progress.stage = "connection"
         connection = await self._pool.acquire(origin, request.extensions.get("timeout", {}), fresh=fresh)
         return Exchange(connection, request, self._pool.release), connection.is_reused
 

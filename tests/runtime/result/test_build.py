@@ -31,7 +31,7 @@ def result(
     method: str = "GET",
     limit: int = LIMIT,
     headers: dict[str, str] | None = None,
-    truncated: bool = False,
+    missing: str = "",
 ) -> CallToolResult:
     data = content if isinstance(content, bytes) else content.encode()
     response = httpx.Response(
@@ -39,7 +39,7 @@ def result(
         headers=({"content-type": content_type} if content_type is not None else {}) | (headers or {}),
         content=data,
         request=httpx.Request(method, "https://u:p@api.test/v1/pets%20x?key=secret"),
-        extensions={TRUNCATED: truncated},
+        extensions={TRUNCATED: missing},
     )
     return to_result(api_tool or tool(), response, max_bytes=limit)
 
@@ -384,8 +384,27 @@ def test_limit_applies_to_all_parts_together() -> None:
 
 
 def test_partly_read_response_has_a_note() -> None:
-    actual = result('{"n": 1', "application/json", truncated=True)
-    assert "only its first 7 bytes were read" in text(actual)
+    actual = result('{"n": 1', "application/json", missing="Only its first 7 bytes were read.")
+    assert text(actual) == "This is a part of the answer. Only its first 7 bytes were read."
+    assert actual.meta[CUT]["leftOut"] == ["Only its first 7 bytes were read."]
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>Moved to https://user:secret@evil.test/</html>"])
+def test_redirect_that_was_not_followed_shows_its_address_without_secrets(content: bytes) -> None:
+    headers = {"location": "//user:secret@evil.test/a?page=2&sig=secret"}
+    actual = result(content, "text/html", status=302, headers=headers)
+    assert text(actual).startswith("302 Found: the API redirects to https://evil.test/a?")
+    assert "secret" not in repr(actual)
+    assert not actual.is_error
+
+
+def test_redirect_is_an_error_where_the_document_describes_an_answer() -> None:
+    described = tool(output_schema={"type": "object"})
+    actual = result(
+        b'{"hint": "moved"}', "application/json", status=307, headers={"location": "/x"}, api_tool=described
+    )
+    assert actual.is_error
+    assert text(actual).endswith('{"hint": "moved"}')
 
 
 def test_compressed_response_is_read() -> None:

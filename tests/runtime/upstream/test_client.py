@@ -128,12 +128,25 @@ def test_redirect_to_same_origin_keeps_credentials_and_body(echo: Echo) -> None:
     assert (forwarded.one("authorization"), forwarded.one("x-key")) == ("Bearer secret", "secret")
 
 
-@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
-def test_redirect_to_another_origin_sends_no_credentials(echo: Echo, status: str) -> None:
+STATUSES = ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_redirect_to_another_origin_is_the_response(echo: Echo, status: str) -> None:
+    with echoing() as other:
+        redirecting(echo, f"{other.url}/there", status)
+        response = get(f"{echo.url}/x", method="POST")
+        assert (response.status_code, response.headers["location"]) == (int(status[:3]), f"{other.url}/there")
+        assert (len(echo.requests), other.requests) == (1, [])
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_redirect_to_a_named_host_sends_no_credentials(echo: Echo, status: str) -> None:
     with echoing() as other:
         other.respond = lambda _: answer(b"elsewhere")
         redirecting(echo, f"{other.url}/there", status)
-        assert get(f"{echo.url}/x", method="POST").content == b"elsewhere"
+        upstream = Upstream(follow_redirects_to=[other.url.removeprefix("http://")])
+        assert get(f"{echo.url}/x", upstream, method="POST").content == b"elsewhere"
         forwarded = other.last()
         assert b"secret" not in b"".join(value for _, value in forwarded.headers)
         assert forwarded.body == (b"body" if status[:3] in {"307", "308"} else b"")
@@ -143,7 +156,8 @@ def test_redirect_back_to_the_first_origin_sends_no_credentials(echo: Echo) -> N
     with echoing() as other:
         redirecting(echo, f"{other.url}/back", "302 Found")
         other.respond = lambda _: answer(b"", f"Location: {echo.url}/there", status="302 Found")
-        assert get(f"{echo.url}/x").content == b"there"
+        upstream = Upstream(follow_redirects_to=[other.url.removeprefix("http://")])
+        assert get(f"{echo.url}/x", upstream).content == b"there"
         assert echo.last().one("authorization") is None
 
 
@@ -167,7 +181,10 @@ def test_endless_response_is_a_total_timeout() -> None:
 
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=drip()))
     sentence = failure("http://api.test/x", Upstream(transport=transport, total_timeout=0.05))
-    assert sentence == "The call of the API at api.test did not finish within 0.05 seconds."
+    assert sentence == (
+        "The call of the API at api.test did not finish within 0.05 seconds (`--total-timeout`): "
+        "the body of the response (200) was still arriving, 1 byte so far."
+    )
 
 
 def test_endless_event_stream_is_truncated_at_the_read_timeout(echo: Echo) -> None:
@@ -175,7 +192,8 @@ def test_endless_event_stream_is_truncated_at_the_read_timeout(echo: Echo) -> No
         b"Content-Length: 9", b"Content-Length: 900"
     )
     response = get(echo.url, Upstream(read_timeout=0.3))
-    assert (response.content, response.extensions[TRUNCATED]) == (b"data: 1\n\n", True)
+    assert response.content == b"data: 1\n\n"
+    assert response.extensions[TRUNCATED] == "The API's stream goes on; only its first 9 bytes were read."
 
 
 def test_event_stream_without_events_is_a_read_timeout(echo: Echo) -> None:
@@ -212,16 +230,28 @@ def test_server_without_tls_is_no_secure_connection() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", b"SSH-2.0-OpenSSH_9.6\r\n\r\n"],
+    ("reply", "reason"),
+    [
+        (b"", "closed the connection without an answer."),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf",
+            "closed the connection early: it sent 4 of the 50 bytes of its response.",
+        ),
+        (
+            b"HTTP/1.1 201 Made\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+            "closed the connection early: the body of its response ended without its last chunk.",
+        ),
+        (
+            b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
+            "sent something that is not HTTP/1.1: it does not begin with HTTP/1.1 or HTTP/1.0.",
+        ),
+    ],
 )
-def test_truncated_or_non_http_response_is_an_error(echo: Echo, reply: bytes) -> None:
+def test_truncated_or_non_http_response_is_an_error(echo: Echo, reply: bytes, reason: str) -> None:
     echo.respond = lambda _: iter([reply])
-    host = echo.url.removeprefix("http://")
-    assert (
-        failure(f"{echo.url}/x")
-        == f"The API at {host} closed the connection early, or sent something that is not HTTP."
-    )
+    status = reply[9:12].decode() if reply.startswith(b"HTTP") else ""
+    note = f" The status of its response is {status}." if status else ""
+    assert failure(f"{echo.url}/x") == f"The API at {echo.url.removeprefix('http://')} {reason}{note}"
 
 
 def test_wrong_content_encoding_is_an_error(echo: Echo) -> None:

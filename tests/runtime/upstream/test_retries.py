@@ -216,7 +216,7 @@ def test_broken_connection_is_retried_for_get(echo: Echo) -> None:
 
 def test_broken_connection_is_not_retried_for_post(echo: Echo) -> None:
     echo.respond = answering(b"", DONE)
-    with pytest.raises(UpstreamError, match="closed the connection early"):
+    with pytest.raises(UpstreamError, match="closed the connection without an answer"):
         sent(echo, "POST")
     assert len(echo.requests) == 1
 
@@ -279,6 +279,6 @@ def test_log_names_the_host_and_no_secret(echo: Echo, caplog: pytest.LogCaptureF
         sent(echo, path="/x?key=secret")
     host = echo.url.removeprefix("http://")
     assert [record.getMessage() for record in caplog.records] == [
-        f"{host}: attempt 1, RemoteProtocolError; the next in 0.5 s",
+        f"{host}: attempt 1, IncompleteResponse; the next in 0.5 s",
         f"{host}: attempt 2, 503; the next in 1.0 s",
     ]

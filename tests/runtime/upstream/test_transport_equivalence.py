@@ -157,7 +157,7 @@ Outcome = tuple[object, ...]
 
 
 async def outcome(make: Make, answer: bytes, method: str = "GET", step: int | None = None) -> Outcome:
-    """Return what the client reads when `answer` is written in pieces of `step` bytes; of an error its class."""
+    """Return what the client reads when `answer` is written in pieces of `step` bytes; of an error httpx's class."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -172,7 +172,7 @@ async def outcome(make: Make, answer: bytes, method: str = "GET", step: int | No
             response = await transport.handle_async_request(request)
             body = await response.aread()
         except httpx.HTTPError as error:
-            return (type(error),)
+            return (next(kind for kind in type(error).__mro__ if kind.__module__ == "httpx"),)
     extensions = response.extensions
     return response.status_code, extensions["reason_phrase"], extensions["http_version"], response.headers.raw, body
 

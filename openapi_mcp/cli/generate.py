@@ -18,6 +18,7 @@ from ..regeneration import lock
 from ..regeneration.folder import Folder
 from ..regeneration.plan import FileOutcome, check, regenerate
 from ..runtime.request.redaction import redact
+from . import console
 from .report import plural, printable, totals
 
 _PROJECT: Final = PurePosixPath("pyproject.toml")
@@ -71,8 +72,11 @@ def changes(bridge: Bridge, options: GenerateOptions) -> Iterator[str]:
 
 
 def bundle(folder: Path, output: Path | None = None) -> Path:
-    """Write the `.mcpb` archive of a package on disk, by default into its folder; return the archive's path."""
-    content = mcpb.bundle(folder)
+    """Write the `.mcpb` archive of a package on disk, by default into its folder; return the archive's path.
+
+    Files that are left out because they may be secret, or are none of the program, are named on stderr.
+    """
+    content = mcpb.bundle(folder, console.err)
     existing = _existing_package(folder)
     path = output or folder / f"{existing.name if existing else folder.resolve().name}.mcpb"
     try:

@@ -1,13 +1,14 @@
 """Bundle a package into one `.mcpb` file, which desktop clients install: a zip with `manifest.json` at its root.
 
 The same files give the same archive at any time on any machine. Files of development are left out: version control,
-environments, caches, builds, tests, secrets, the lock. Specification: MCPB's MANIFEST.md.
+environments, caches, builds, tests, the lock. Of the others `bundled_files` decides, and leaves out what may be secret.
+Specification: MCPB's MANIFEST.md.
 """
 
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -16,6 +17,7 @@ from ..errors import UnresolvedConflicts, UsageError
 from ..regeneration import lock
 from ..regeneration.folder import PARTIAL_SUFFIX, Folder
 from ..regeneration.merge import GENERATED_SUFFIX, MARKERS
+from .bundled_files import PackedFiles
 
 MANIFEST: Final = PurePosixPath("manifest.json")
 
@@ -35,8 +37,8 @@ ZIP_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 """The earliest date a zip can hold."""
 
 
-def bundle(folder: Path) -> bytes:
-    """Return the archive of a package on disk, with the files that its owner added.
+def bundle(folder: Path, report: Callable[[str], object] = lambda _: None) -> bytes:
+    """Return the archive of a package on disk, with files that its owner added; `report` gets a line for each left out.
 
     Raises UsageError for a missing or invalid manifest, UnresolvedConflicts for unresolved conflicts in the package.
     """
@@ -49,10 +51,27 @@ def bundle(folder: Path) -> bytes:
     ]
     if unresolved:
         raise UnresolvedConflicts("unresolved conflicts: " + ", ".join(unresolved), where=str(folder))
-    defect = _manifest_defect(files)
+    packed = _packed(package, files, report)
+    defect = _manifest_defect(packed)
     if defect:
         raise UsageError(defect, where=str(folder / MANIFEST), hint="see MANIFEST.md of modelcontextprotocol/mcpb")
-    return pack(files)
+    return pack(packed)
+
+
+def _packed(
+    package: Folder, files: Mapping[PurePosixPath, bytes], report: Callable[[str], object]
+) -> dict[PurePosixPath, bytes]:
+    """Return the files that are packed, and report the others."""
+    locked = lock.read(package)
+    rule = PackedFiles.of(files, locked.files.keys() if locked else ())
+    packed = {}
+    for path in sorted(files):
+        target = package.resolve(path).relative_to(package.path.resolve())
+        if reason := rule.refusal(path, PurePosixPath(target.as_posix()), files[path]):
+            report(f"left out: {path} {reason}")
+        else:
+            packed[path] = files[path]
+    return packed
 
 
 def pack(files: Mapping[PurePosixPath, bytes]) -> bytes:

@@ -76,6 +76,66 @@ def test_development_files_are_excluded(tmp_path: Path, name: str) -> None:
     assert set(names(bundle(tmp_path))) == set(map(str, files()))
 
 
+KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\ncanary\n"
+
+SECRET_FILES = {
+    **dict.fromkeys(("id_rsa", "id_ed25519", "petstore_mcp/id_ecdsa", "key.pem", "server.KEY", "store.p12"), "canary"),
+    **dict.fromkeys(("secrets.json", "petstore_mcp/secrets.json", "client_secret_12.json", "credentials"), "canary"),
+    **dict.fromkeys(("prod.env", "petstore_mcp/local.env", "env.production", ".npmrc", ".ssh/config"), "canary"),
+    **dict.fromkeys(("settings.toml", "petstore_mcp/settings.yaml", "config.ini", "tokens.txt", "notes"), "canary"),
+    **dict.fromkeys(("service-account.json", "terraform.tfstate", "dump.sql", "data.sqlite3"), "canary"),
+    "petstore.toml": '[auth]\nshopKey = "canary"',
+    "petstore_mcp/shop.toml": 'header = ["X-Key: canary"]',
+    "petstore_mcp/words.txt": f"text\n{KEY}",
+    "petstore_mcp/vault.py": f'KEY = """{KEY}"""',
+    "petstore_mcp/mixed.pem": f"-----BEGIN CERTIFICATE-----\n{KEY}",
+    "deploy/inventory": "canary",
+    "README.md.swo": "canary",
+}
+"""Files that an owner keeps beside or in a package, by name, with a content that says nothing or is a key."""
+
+
+def test_secrets_and_files_of_no_program_are_left_out_and_reported(tmp_path: Path) -> None:
+    regenerate(files(), tmp_path)
+    for name, text in SECRET_FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "petstore_mcp" / "link.txt").symlink_to(tmp_path / "prod.env")
+    reported: list[str] = []
+    archive = bundle(tmp_path, reported.append)
+    assert set(names(archive)) == set(map(str, files()))
+    assert b"canary" not in b"".join(zipfile.ZipFile(io.BytesIO(archive)).read(name) for name in names(archive))
+    left = {line.removeprefix("left out: ").split()[0] for line in reported}
+    assert left == {*SECRET_FILES, "petstore_mcp/link.txt"}
+    assert "left out: secrets.json may hold a secret; give it another name if it does not" in reported
+
+
+def test_files_that_the_program_needs_are_packed(tmp_path: Path) -> None:
+    """A tag may be named `secrets`, and its generated schemas may quote a key."""
+    schemas = PurePosixPath("petstore_mcp/tools/secrets.json")
+    generated = files(icon="assets/icon.bin", license="./terms") | {schemas: KEY.encode()}
+    added = {
+        "petstore_mcp/cities.json": "{}",
+        "petstore_mcp/data/tokenizer.json": "{}",
+        "petstore_mcp/ca.pem": "-----BEGIN CERTIFICATE-----\nx\n",
+        "petstore_mcp/secrets.py": "",
+        "extra/__init__.py": "",
+        "extra/data.csv": "a,b",
+        "assets/icon.bin": "x",
+        "terms": "x",
+        "LICENSE": "x",
+        "uv.lock": "x",
+        "docs/use.md": "x",
+    }
+    regenerate(generated, tmp_path)
+    for name, text in added.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    reported: list[str] = []
+    assert set(names(bundle(tmp_path, reported.append))) == {*map(str, generated), *added}
+    assert reported == []
+
+
 @pytest.mark.parametrize("name", ["build", "dist", "venv", "tests"])
 def test_folders_are_excluded_at_the_root_only(tmp_path: Path, name: str) -> None:
     """A tag may have the name of a folder that is excluded at the root."""

@@ -22,6 +22,7 @@ from .options import DEFAULTS, SETTINGS
 from .runtime.errors import RequestError
 from .runtime.request import credentials
 from .runtime.request.build import RequestOptions
+from .runtime.request.headers import is_field_name
 from .runtime.tool import SecurityScheme
 from .runtime.upstream.client import Upstream
 from .runtime.upstream.retries import Retries
@@ -70,11 +71,11 @@ class Config:
     schemes' own variables are not among them.
     """
 
-    source: str
-    spec_headers: Mapping[str, str] = field(default_factory=dict)
+    source: str = field(repr=False)
+    spec_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     allow_remote_refs: bool = False
     selection: Selection = field(default_factory=Selection)
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)
     base_url_map: BaseUrlMap = field(default_factory=BaseUrlMap)
     servers: BaseUrlOptions = field(default_factory=BaseUrlOptions)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -117,7 +118,7 @@ class Config:
             "base_url": base_urls.other,
             "base_url_map": base_urls if base_urls.pairs else BaseUrlMap(),
             "mode": _mode(options.get("mode")),
-            "spec_headers": dict(map(parse_header, texts.get("spec_header", ()))),
+            "spec_headers": dict(parse_header(text, "--spec-header") for text in texts.get("spec_header", ())),
             "selection": Selection.parse(
                 texts.get("include", ()), texts.get("exclude", ()), read_only=bool(options.get("read_only"))
             ),
@@ -180,6 +181,7 @@ class Config:
         return RequestOptions(
             base_url=self.only_base_url,
             headers=self.headers,
+            other_base_urls=tuple(url for _, url in self.base_url_map.pairs),
             credentials=secrets,
             credential_sources=credentials.credential_sources(configured),
             client_certificate=self.client_cert is not None,
@@ -243,19 +245,22 @@ def _index_or_name(value: Any) -> int | str | None:
     return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
-def parse_header(text: str) -> tuple[str, str]:
-    """Read `Name: value`, as --header and --spec-header take it. Raises UsageError."""
+def parse_header(text: str, option: str = "--header") -> tuple[str, str]:
+    """Read `Name: value`, as --header and --spec-header take it. Raises UsageError, which shows nothing of the text."""
     name, colon, value = text.partition(":")
-    if not colon or not name.strip() or any(character in text for character in "\r\n\0"):
-        hint = "put it in quotes as one word, on one line"
-        raise UsageError("a header must be written 'Name: value'", where=name.strip() or text[:20], hint=hint)
+    if not colon or not is_field_name(name.strip()) or _CONTROL.search(text):
+        hint = "put it in quotes as one word, on one line; a name has letters, digits and dashes"
+        raise UsageError("a header must be written 'Name: value'", where=option, hint=hint)
     return name.strip(), value.strip()
+
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def _pair_parser(noun: str, option: str, hint: str) -> Callable[[str], tuple[str, str]]:
     def parse(text: str) -> tuple[str, str]:
         name, equals, value = text.partition("=")
-        if not equals or not name or not value:
+        if not equals or not name or not value.strip("="):  # the equals signs at the end of base64 are no value
             raise UsageError(f"{noun} must be written NAME=VALUE", where=option, hint=hint)
         return name, value
 

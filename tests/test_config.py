@@ -150,3 +150,31 @@ def test_unusable_certificate_is_an_error_with_a_hint(tmp_path: Path) -> None:
 def test_credentials_are_not_in_a_repr() -> None:
     config = Config.from_options("petstore.yaml", {"auth": ["a=hunter2"], "header": ["Authorization: hunter2"]})
     assert "hunter2" not in repr(config)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"header": ["Bearer canary"]},
+        {"header": ["Bearer canary: x"]},
+        {"header": ["X-Key: canary\nX: y"]},
+        {"spec_header": ["canary"]},
+        {"spec_header": ["X-Key: \x01canary"]},
+        {"auth": ["canary"]},
+        {"auth": ["canary=="]},
+        {"auth": ["=canary"]},
+        {"base_url": ["user:canary@api.example.com"]},
+        {"base_url": ["https://user:canary@h:port/v1"]},
+    ],
+)
+def test_errors_show_nothing_of_a_secret(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError) as caught:
+        Config.from_options("petstore.yaml", options)
+    assert "canary" not in f"{caught.value} {caught.value.where} {caught.value.hint}"
+
+
+def test_repr_has_no_secret() -> None:
+    secrets = {"header": ["X-Key: canary"], "spec_header": ["X-Key: canary"], "auth": ["key=canary"]}
+    for base_url in ("https://user:canary@a", "https://a=https://user:canary@b"):
+        config = Config.from_options("https://user:canary@h/?sig=canary", secrets | {"base_url": [base_url]})
+        assert "canary" not in repr((config, config.compile_options.headers and config.request_options([], {})))

@@ -33,6 +33,9 @@ SESSION_IDLE_SECONDS: Final = 3600.0
 MAX_ADDRESSES: Final = 10_000
 """Addresses whose sessions are remembered; the oldest are forgotten. About 10 MB."""
 
+MAX_CACHED_CALLERS: Final = 128
+"""Callers that need not be found out again: many clients at once, and 8 MB if their headers are as long as allowed."""
+
 _MAX_HOPS: Final = 16
 """Entries of X-Forwarded-For that are read, from the end: more trusted proxies in a row are not found."""
 
@@ -97,13 +100,18 @@ class Callers:
         self._proxies = proxies
         self._has_token = has_token
         self._clock = clock
+        self._caller = lru_cache(MAX_CACHED_CALLERS)(self._new_caller)
         self._sessions: dict[str, dict[str, float]] = {}  # by address: when each counted session made its last call
 
     def caller(self, scope: Scope, headers: Headers) -> Caller:
         """Return who sends a request."""
         peer, _ = scope.get("client") or ("", 0)
-        address = self._proxies.address(peer, headers.get("x-forwarded-for", ""))
-        return Caller(address, (address, headers.get("mcp-session-id") or headers.get("user-agent")))
+        client = headers.get("mcp-session-id") or headers.get("user-agent") or ""
+        return self._caller(peer, headers.get("x-forwarded-for", ""), client)
+
+    def _new_caller(self, peer: str, forwarded_for: str, client: str) -> Caller:
+        address = self._proxies.address(peer, forwarded_for)
+        return Caller(address, f"{address} {client}")
 
     def counted_as(self, caller: Caller, session: Session) -> str:
         """Return the name under which a call in a valid session, or in an empty one, counts for rate limits."""

@@ -78,22 +78,24 @@ class Capacity:
     """
 
     def __init__(self, limit: int | None, noun: str) -> None:
-        self._shares = Shares(NO_LIMIT if limit is None else limit, (ADDRESS_RATIO, CLIENT_RATIO))
+        self._shares: Shares[Caller] = Shares(
+            NO_LIMIT if limit is None else limit, (ADDRESS_RATIO, CLIENT_RATIO), tuple
+        )
         self._noun = noun
 
     def place(self, caller: Caller, request_id: jsonrpc.RequestId | None = None) -> "Place":
-        """Return a context in which a caller has a place.
+        """Give a caller a place, and return the context at whose end it is given back.
 
         Raises HTTPError, for the request of this id: 503 where there is none, 429 where the rest is for others.
         """
-        if not self._shares.may_take(caller):
+        if not self._shares.take(caller):
             raise self._refusal(caller, request_id)
         return Place(self._shares, caller)
 
     def _refusal(self, caller: Caller, request_id: jsonrpc.RequestId | None) -> HTTPError:
         status, message = 503, f"The server handles at most {self._shares.limit} {self._noun}; try again later."
         if self._shares.free > 0:
-            count = self._shares.held(caller)[-1]
+            count = self._shares.counts(caller, self._shares.numbers())[-1]
             status = 429
             message = (
                 f"The rest of the server's {self._shares.limit} {self._noun} is for other clients; this client has "
@@ -104,16 +106,16 @@ class Capacity:
 
 
 class Place:
-    """A context in which a caller has a place."""
+    """A context at whose end a caller gives its place back."""
 
     __slots__ = ("_caller", "_shares")
 
-    def __init__(self, shares: Shares, caller: Caller) -> None:
+    def __init__(self, shares: Shares[Caller], caller: Caller) -> None:
         self._shares = shares
         self._caller = caller
 
     def __enter__(self) -> None:
-        self._shares.take(self._caller)
+        pass
 
     def __exit__(self, *_: object) -> None:
         self._shares.give_back(self._caller)

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 import httpx
 
 from .connection import Connection, Origin
-from .shares import ADDRESS_RATIO, CALLER, CLIENT_RATIO, NO_LIMIT, Holder, SharedSlots
+from .shares import ADDRESS_RATIO, CALLER, CLIENT_RATIO, NO_LIMIT, Caller, SharedSlots
 
 LIMITS: Final = httpx.Limits(max_connections=125, max_keepalive_connections=125, keepalive_expiry=4.0)
 """One client may use 100 of them (see `shares`), as many as httpx has. All of them may be idle: with httpx's 20, 64
@@ -45,6 +45,14 @@ _Address: TypeAlias = tuple[
 _Attempt: TypeAlias = asyncio.Task[socket.socket]
 
 
+_Holder: TypeAlias = tuple[Caller, Origin]
+
+
+def _keys(holder: _Holder) -> tuple[object, ...]:
+    (address, client), origin = holder
+    return address, client, (client, origin), origin
+
+
 class Pool:
     """Connections to any number of origins; `tls` returns the context when the first secure connection needs it."""
 
@@ -54,8 +62,8 @@ class Pool:
         max_idle = limits.max_keepalive_connections
         self._max_idle = self._max_open if max_idle is None else max_idle
         self._expiry = limits.keepalive_expiry
-        self._slots = SharedSlots(self._max_open, _RATIOS)
-        self._holders: dict[Connection, Holder] = {}  # of the connections in use
+        self._slots = SharedSlots(self._max_open, _RATIOS, _keys)
+        self._holders: dict[Connection, _Holder] = {}  # of the connections in use
         self._open: set[Connection] = set()
         self._idle: list[Connection] = []  # the one that has been idle longest is first
         self._expiry_timer: asyncio.TimerHandle | None = None
@@ -67,8 +75,7 @@ class Pool:
         Raises httpx.TransportError. The caller gives the connection to `release`. `timeouts` has seconds,
         or None, for `pool` and `connect`.
         """
-        address, client = CALLER.get()
-        holder = (address, client, (client, origin), origin)
+        holder = (CALLER.get(), origin)
         try:
             await self._slots.acquire(holder, timeouts.get("pool"))
         except TimeoutError as error:

@@ -1,21 +1,19 @@
 """`Shares`: a number of places, divided among holders so that none can take all. `SharedSlots`: places to wait for.
 
-A holder has one key for each level: for example a client, its address, and the host that it calls. A key gets another
-place while the places that it has are fewer than `ratio` times the free ones, where each level has its ratio. So with
-ratio 4 one client may take four fifths of the places; a second one gets most of the rest, and a newcomer finds a free
-place however many the others wanted. Whoever has few places is never limited: nothing is divided in advance.
+A holder counts in several ways, each by a key: for example as a client, as an address, and as one that calls a certain
+host. A key gets another place while the places that it has are fewer than `ratio` times the free ones, where each way
+has its ratio. So with ratio 4 one client may take four fifths of the places; a second one gets most of the rest, and a
+newcomer finds a free place however many the others wanted. Whoever has few places is never limited: nothing is divided
+in advance.
 
 `CALLER` is the client whose request is being served, for modules below the transport that it came by.
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Final, NamedTuple, TypeAlias
-
-Holder: TypeAlias = tuple[object, ...]
-"""The keys of a holder, one for each level; a key of one level is unique in that level."""
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 CLIENT_RATIO: Final = 4
 """One client has at most four fifths of the places: 256 of 320, 100 of 125."""
@@ -31,65 +29,80 @@ class Caller(NamedTuple):
     """The address of a request and its client, the finest unit that can be told apart; both empty on stdio."""
 
     address: str = ""
-    client: object = ""
+    client: str = ""
 
 
 CALLER: Final[ContextVar[Caller]] = ContextVar("caller", default=Caller())  # noqa: B039  # it is immutable
 """The client whose request is being served in this context."""
 
-
-class Shares:
-    """Places that holders take and give back; `free` are those that nobody has."""
-
-    def __init__(self, limit: int, ratios: Sequence[int]) -> None:
-        self.limit = self.free = limit
-        self._levels: tuple[tuple[int, dict[object, int]], ...] = tuple((ratio, {}) for ratio in ratios)
-        self._least_ratio = min(ratios)
-
-    def may_take(self, holder: Holder) -> bool:
-        """Return whether there is a place for a holder."""
-        free = self.free
-        if self.limit - free < self._least_ratio * free:
-            return True  # all places that are taken are fewer than any share
-        return free > 0 and all(
-            held.get(key, 0) < ratio * free for key, (ratio, held) in zip(holder, self._levels, strict=True)
-        )
-
-    def take(self, holder: Holder) -> None:
-        """Take a place for a holder that may take one."""
-        self.free -= 1
-        for key, (_, held) in zip(holder, self._levels, strict=True):
-            held[key] = held.get(key, 0) + 1
-
-    def give_back(self, holder: Holder) -> None:
-        """Give back a place of a holder."""
-        self.free += 1
-        for key, (_, held) in zip(holder, self._levels, strict=True):
-            if held[key] == 1:
-                del held[key]
-            else:
-                held[key] -= 1
-
-    def held(self, holder: Holder) -> tuple[int, ...]:
-        """Return the number of places that each key of a holder has."""
-        return tuple(held.get(key, 0) for key, (_, held) in zip(holder, self._levels, strict=True))
+_Holder = TypeVar("_Holder")
+_Numbers: TypeAlias = Sequence[Counter[object]]
+"""For each way to count, the number of places by key."""
 
 
-class SharedSlots:
-    """Places in one event loop that holders wait for; a place that becomes free goes to the one that has fewest.
+class Shares(Generic[_Holder]):
+    """Places that holders take and give back; `free` are those that nobody has.
 
-    The numbers of the first level count first. Holders that have equally many take turns; within a holder the longest
-    wait ends first.
+    `keys` returns the keys of a holder, and `ratios` are the ratios of these. The keys are only asked for where places
+    are scarce: else taking a place is one entry of a dictionary.
     """
 
-    def __init__(self, limit: int, ratios: Sequence[int]) -> None:
-        self._shares = Shares(limit, ratios)
-        self._waiting: dict[Holder, deque[asyncio.Future[None]]] = {}
+    def __init__(self, limit: int, ratios: Sequence[int], keys: Callable[[_Holder], Sequence[object]]) -> None:
+        self.limit = self.free = limit
+        self._ratios = ratios
+        self._keys = keys
+        self._plenty = min(ratios) + 1
+        self._held: dict[_Holder, int] = {}
 
-    async def acquire(self, holder: Holder, seconds: float | None) -> None:
+    def take(self, holder: _Holder) -> bool:
+        """Take a place and return True; return False if there is none for this holder."""
+        # With so many free, all places that are taken are fewer than any share.
+        if self.free * self._plenty <= self.limit and not self.is_due(holder, self.numbers()):
+            return False
+        self.free -= 1
+        self._held[holder] = self._held.get(holder, 0) + 1
+        return True
+
+    def give_back(self, holder: _Holder) -> None:
+        """Give back a place of a holder."""
+        self.free += 1
+        if self._held[holder] == 1:
+            del self._held[holder]
+        else:
+            self._held[holder] -= 1
+
+    def numbers(self) -> _Numbers:
+        """Return the numbers of places that are taken."""
+        numbers: _Numbers = [Counter() for _ in self._ratios]
+        for holder, count in self._held.items():
+            for number, key in zip(numbers, self._keys(holder), strict=True):
+                number[key] += count
+        return numbers
+
+    def is_due(self, holder: _Holder, numbers: _Numbers) -> bool:
+        """Return whether there is a place for a holder."""
+        counts = zip(self.counts(holder, numbers), self._ratios, strict=True)
+        return self.free > 0 and all(count < ratio * self.free for count, ratio in counts)
+
+    def counts(self, holder: _Holder, numbers: _Numbers) -> list[int]:
+        """Return the number of places that each key of a holder has."""
+        return [number[key] for number, key in zip(numbers, self._keys(holder), strict=True)]
+
+
+class SharedSlots(Generic[_Holder]):
+    """Places in one event loop that holders wait for; a place that becomes free goes to the one that has fewest.
+
+    The numbers of the first key count first. Holders that have equally many take turns; within a holder the longest
+    wait ends first. The parameters are those of `Shares`.
+    """
+
+    def __init__(self, limit: int, ratios: Sequence[int], keys: Callable[[_Holder], Sequence[object]]) -> None:
+        self._shares = Shares(limit, ratios, keys)
+        self._waiting: dict[_Holder, deque[asyncio.Future[None]]] = {}
+
+    async def acquire(self, holder: _Holder, seconds: float | None) -> None:
         """Take a place; wait for one if there is none. Raises TimeoutError after `seconds`."""
-        if holder not in self._waiting and self._shares.may_take(holder):
-            self._shares.take(holder)
+        if holder not in self._waiting and self._shares.take(holder):
             return
         turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(holder, deque()).append(turn)
@@ -103,7 +116,7 @@ class SharedSlots:
                 self._leave(holder, turn)
             raise
 
-    def release(self, holder: Holder) -> None:
+    def release(self, holder: _Holder) -> None:
         """Give back a place, and give the free ones to those who wait."""
         self._shares.give_back(holder)
         while self._waiting and (following := self._next()) is not None:
@@ -111,16 +124,16 @@ class SharedSlots:
             turn = turns.popleft()
             if turns:
                 self._waiting[following] = turns  # behind the others
-            if not turn.done():  # it is, if the wait was cancelled in this turn of the event loop
-                self._shares.take(following)
+            if not turn.done() and self._shares.take(following):  # it is, if the wait was cancelled just now
                 turn.set_result(None)
 
-    def _next(self) -> Holder | None:
+    def _next(self) -> _Holder | None:
         """Return the waiting holder that gets the next place; None if there is no place for any of them."""
-        eligible = filter(self._shares.may_take, self._waiting)
-        return min(eligible, key=self._shares.held, default=None)
+        numbers = self._shares.numbers()
+        due = [holder for holder in self._waiting if self._shares.is_due(holder, numbers)]
+        return min(due, key=lambda holder: self._shares.counts(holder, numbers), default=None)
 
-    def _leave(self, holder: Holder, turn: "asyncio.Future[None]") -> None:
+    def _leave(self, holder: _Holder, turn: "asyncio.Future[None]") -> None:
         turns = self._waiting.get(holder)
         if turns is not None and turn in turns:
             turns.remove(turn)

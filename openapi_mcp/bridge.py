@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from . import cache, modes
-from .cache import Cache, CompilationCache
+from . import modes
+from .cache.compilations import CompilationCache
+from .cache.files import Cache, folder
 from .compilation import Compilation, DocumentInfo
 from .config import Config, rate_limit
 from .errors import Problem, UnknownTool, UsageError
@@ -52,7 +53,7 @@ class Bridge:
         """
         progress(f"reading {redact(config.source)}")
         options = config.compile_options
-        entries = None if config.no_cache else CompilationCache(Cache(cache.folder()), config.source, options)
+        entries = None if config.no_cache else CompilationCache(Cache(folder()), config.source, options)
         if entries and (entry := entries.find()):
             _check_names(config, *entry)
             return cls(config, *entry)

@@ -14,9 +14,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from openapi_mcp import cache
+from openapi_mcp import __version__
 from openapi_mcp.bridge import Bridge
-from openapi_mcp.cache import Cache, CompilationCache
+from openapi_mcp.cache import compilations, decoder
+from openapi_mcp.cache.compilations import CompilationCache
+from openapi_mcp.cache.files import Cache
 from openapi_mcp.compilation import BaseUrlOptions, CompileOptions
 from openapi_mcp.config import Config
 from openapi_mcp.selection import Selection
@@ -106,15 +108,15 @@ def test_edited_program_does_not_use_old_entries(
     cached: CachedDocument, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cached.store()
-    before = cache.program()
+    before = compilations.program()
     package = tmp_path / "package"
     package.mkdir()
     (package / "tools.py").write_text("...")
-    monkeypatch.setattr(cache, "PACKAGE", package)
-    edited = cache.program()
+    monkeypatch.setattr(compilations, "PACKAGE", package)
+    edited = compilations.program()
     assert cached.names() is None
     (package / "tools.py").write_text("... and more")
-    assert len({before, edited, cache.program()}) == 3
+    assert len({before, edited, compilations.program()}) == 3
 
 
 def test_change_of_a_referenced_file_invalidates_the_entry(cached: CachedDocument, tmp_path: Path) -> None:
@@ -140,12 +142,36 @@ def test_unreadable_document_has_no_entry(cached: CachedDocument) -> None:
     assert cached.names("-") is None
 
 
-@pytest.mark.parametrize("damage", [b"", b"nonsense", hashlib.sha256(b"").digest()])
-def test_damaged_file_is_removed(cached: CachedDocument, damage: bytes) -> None:
+@pytest.mark.parametrize("damage", [b"", b"nonsense", decoder.header(b""), decoder.header(b"{}") + b"{}"])
+def test_damaged_file_is_removed_and_written_again(cached: CachedDocument, damage: bytes) -> None:
     cached.store()
     [path] = cached.cache.folder.iterdir()
     path.write_bytes(damage)
     assert cached.names() is None
+    assert cached.cache.size().files == 0
+    cached.store()
+    assert cached.names() == ["/pets"]
+
+
+def test_file_of_another_version_is_not_used(cached: CachedDocument) -> None:
+    cached.store()
+    [path] = cached.cache.folder.iterdir()
+    path.write_bytes(path.read_bytes().replace(f" {__version__} ".encode(), b" 0.0.1 ", 1))
+    assert cached.names() is None
+
+
+def test_password_of_a_server_is_not_written_to_the_disk(cached: CachedDocument) -> None:
+    value = json.loads(document("/pets"))
+    cached.file.write_text(json.dumps({**value, "servers": [{"url": "https://user:canary@api.example.com"}]}))
+    cached.store()
+    assert cached.cache.size().files == 0
+
+
+def test_value_that_json_does_not_have_is_not_cached(cached: CachedDocument) -> None:
+    loaded = compiler.load(str(cached.file), CompileOptions())
+    compilation = compiler.compile_document(loaded, CompileOptions())
+    tool = replace(compilation.tools[0], meta={"ratio": float("nan")})
+    cached.entry().store((compiler.document_info(loaded, CompileOptions()), replace(compilation, tools=(tool,))))
     assert cached.cache.size().files == 0
 
 

@@ -17,7 +17,7 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
 from examples.petstore.api import create_app
-from openapi_mcp import cache
+from openapi_mcp.cache import files as cache_files
 from tests.servers import running
 
 # Property tests draw the same cases in each run, whatever CPU or other tests do; `make fuzz` draws new ones.
@@ -38,7 +38,7 @@ collect_ignore_glob = ["golden/*"]
 # Cache folders of this run, for the tests and the programs that they start: of compiled tools, which leaves the user's
 # own cache alone, and of mypy, which checks twelve generated packages that import the same libraries.
 _CACHES = Path(tempfile.mkdtemp(prefix="openapi-mcp-tests-"))
-os.environ[cache.VARIABLE] = str(_CACHES / "tools")
+os.environ[cache_files.VARIABLE] = str(_CACHES / "tools")
 os.environ["MYPY_CACHE_DIR"] = str(_CACHES / "mypy")
 atexit.register(shutil.rmtree, _CACHES, ignore_errors=True)
 

@@ -18,13 +18,18 @@ def command(document: Path, base_url: str, *options: str) -> list[str]:
 
 
 @contextmanager
-def serving_http(serve: Sequence[str]) -> Iterator[str]:
-    """Start a server on a free port and yield its URL, read from stderr. The server must end with exit code 0."""
+def serving_http(serve: Sequence[str], pids: list[int] | None = None) -> Iterator[str]:
+    """Start a server on a free port and yield its URL, read from stderr. The server must end with exit code 0.
+
+    Its process id is appended to `pids`.
+    """
     options = ["--transport", "http", "--port", "0"]
     with subprocess.Popen(
         [*serve, *options], cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
+        if pids is not None:
+            pids.append(process.pid)
         errors = _Errors(process.stderr)
         try:
             yield errors.url()

@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +26,7 @@ from openapi_mcp.compilation import BaseUrlOptions, CompileOptions
 from openapi_mcp.config import Config
 from openapi_mcp.selection import Selection
 from openapi_mcp.tools import compiler
+from tests.conftest import ROOT
 from tests.servers import running
 
 
@@ -270,3 +274,22 @@ def test_no_cache_neither_reads_nor_writes(cached: CachedDocument, monkeypatch: 
         _, steps = open_bridge(cached.file, no_cache=True)
         assert "compiling tools" in steps
     assert cached.cache.size().files == 0
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows keeps the folders of its users apart")
+def test_start_without_the_cache_folder_of_others_says_so_once(cached: CachedDocument) -> None:
+    cached.store()
+    cached.cache.folder.chmod(0o777)
+    started = subprocess.run(
+        [sys.executable, "-m", "openapi_mcp", "serve", str(cached.file), "--transport", "stdio"],
+        cwd=ROOT,
+        env=os.environ | {"OPENAPI_MCP_CACHE": str(cached.cache.folder)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert started.stderr.count("warning: the cache is not used: other users can write to the folder") == 1
+    assert "1 tool from 1 operation" in started.stderr

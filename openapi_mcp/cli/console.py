@@ -8,12 +8,13 @@ unchanged in a file or a pipe. `hide` names the secrets that the program was giv
 import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from ..runtime.request.credentials import FROM_ENVIRONMENT
 from ..runtime.request.redaction import is_secret_header, redact, secrets_of_url
 from ..runtime.result import hidden_characters
-from ..runtime.result.sanitizing import NO_SECRETS, Sanitizer
+
+if TYPE_CHECKING:  # it brings httpx, which `main` prepares first, and which `--help` does not need
+    from ..runtime.result.sanitizing import Sanitizer
 
 MIN_SECRET_LENGTH: Final = 4
 """Characters of a text that is replaced: a shorter one keeps no secret, and is part of many words."""
@@ -23,13 +24,15 @@ class _Secrets:
     """The secrets of this process: they are only added to, since an old one may still be printed after a reload."""
 
     known: frozenset[str] = frozenset()
-    sanitizer: Sanitizer = NO_SECRETS
+    sanitizer: "Sanitizer | None" = None
 
 
 def hide(secrets: Iterable[str]) -> None:
     """Replace these texts by `***` in all that is written to stderr from now on."""
     known = _Secrets.known | {secret for secret in secrets if len(secret.strip()) >= MIN_SECRET_LENGTH}
     if known != _Secrets.known:
+        from ..runtime.result.sanitizing import Sanitizer
+
         _Secrets.known, _Secrets.sanitizer = known, Sanitizer(known)
 
 
@@ -40,6 +43,8 @@ def secrets_of_options(source: str, options: Mapping[str, Any]) -> Iterator[str]
         yield str(options.get(option) or "")
     for option in ("header", "spec_header"):
         yield from filter(None, map(_header_secret, _texts(options.get(option))))
+    from ..runtime.request.credentials import FROM_ENVIRONMENT
+
     for text in _texts(options.get("auth")):
         credential = text.partition("=")[2]
         if not credential.startswith(FROM_ENVIRONMENT):
@@ -69,7 +74,8 @@ def _texts(value: Any) -> list[str]:
 
 def safe(text: str) -> str:
     """Return a text as stderr gets it: without secrets, and with control characters as escapes."""
-    return _Secrets.sanitizer.text(redact(text))
+    redacted = redact(text)
+    return _Secrets.sanitizer.text(redacted) if _Secrets.sanitizer else hidden_characters.escape(redacted)
 
 
 def out(text: str) -> None:

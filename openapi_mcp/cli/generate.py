@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from ..base_url_map import BaseUrlMap
 from ..bridge import Bridge
 from ..errors import PackageStale, UnresolvedConflicts, UsageError
-from ..generator import mcpb
+from ..generator import mcpb, metadata
 from ..generator.package import Package, Runtime, generate
 from ..regeneration import lock
 from ..regeneration.folder import Folder
 from ..regeneration.plan import FileOutcome, check, regenerate
-from ..runtime.request.redaction import redact
+from ..runtime.request.redaction import redact, without_secrets, without_user
 from . import console
 from .report import plural, printable, totals
 
@@ -121,9 +122,26 @@ def _outcome_lines(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
 
 
 def _with_base_url(bridge: Bridge) -> Bridge:
-    """Return the bridge with --base-url in its tools, if it is set."""
+    """Return the bridge with the base URLs that its package gets: --base-url if it is set, and no credentials.
+
+    User and password are left out of every URL, and of the user's also pairs of a query with a secret's name: the
+    package is given to others. A note on stderr names the variable that it reads them from.
+    """
     base_url = bridge.config.only_base_url
-    if base_url is None:
-        return bridge
-    tools = tuple(replace(tool, base_url=base_url.rstrip("/"), base_url_is_guess=False) for tool in bridge.tools)
-    return replace(bridge, compilation=replace(bridge.compilation, tools=tools))
+    tools, has_secrets = [], False
+    for tool, original in zip(bridge.tools, bridge.compilation.tools, strict=True):
+        url = tool.base_url if base_url is None else base_url.rstrip("/")
+        public = url and (without_user(url) if url == original.base_url else without_secrets(url))
+        is_guess = tool.base_url_is_guess and base_url is None
+        tools.append(replace(tool, base_url=public, base_url_is_guess=is_guess))
+        has_secrets |= public != url
+    if has_secrets:
+        console.err(_CREDENTIALS_NOTE)
+    config = replace(bridge.config, base_url=None, base_url_map=BaseUrlMap())
+    return replace(bridge, config=config, compilation=replace(bridge.compilation, tools=tuple(tools)))
+
+
+_CREDENTIALS_NOTE: Final = (
+    "note: the credentials of the base URL are not written into the package; where it runs, set "
+    f"{metadata.BASE_URL_VARIABLE} to the whole URL"
+)

@@ -90,6 +90,9 @@ def needs_base_url(bridge: Bridge) -> bool:
     return any(tool.base_url is None for tool in bridge.tools)
 
 
+BASE_URL_VARIABLE: Final = "OPENAPI_MCP_BASE_URL"
+"""Environment variable that a package reads the base URL from: it may hold a user and a password."""
+
 BASE_URL_NEED: Final = "URL of the API, such as https://api.example.com; needed, since its document names no server"
 """The purpose of `--base-url` in packages of such documents."""
 
@@ -124,7 +127,8 @@ def _client_settings(name: str, schemes: Iterable[SecurityScheme], needs_url: bo
         "vscode_config": _block({"servers": {script(name): {"type": "stdio", **server}}}),
         "needs_base_url": needs_url,
         "base_url_argument": Source("".join(f" {part}" for part in url)),
-        "base_url_help": BASE_URL_NEED if needs_url else "URL of the API",
+        "base_url_help": f"{BASE_URL_NEED if needs_url else 'URL of the API'}; default: {BASE_URL_VARIABLE}",
+        "base_url_variable": BASE_URL_VARIABLE,
     }
 
 

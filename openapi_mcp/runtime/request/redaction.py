@@ -56,11 +56,18 @@ def _names(query: str) -> str:
     return "&".join(f"{name}={REMOVED}" if equals else REMOVED for name, equals, _ in pairs)
 
 
-def without_secrets(url: str) -> str:
-    """Return a URL that is written into files: without user, password and fragment, and pairs with a secret's name."""
+def without_user(url: str) -> str:
+    """Return a URL that is written into files: without user and password."""
     parts = urlsplit(url)
-    pairs = [pair for pair in parts.query.split("&") if pair and not SECRET_NAME.search(pair.partition("=")[0])]
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "&".join(pairs), ""))
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
+
+
+def without_secrets(url: str) -> str:
+    """Return a URL of the user that is written into files: also without the pairs of its query with a secret's name."""
+    parts = urlsplit(without_user(url))
+    pairs = parts.query.split("&")
+    kept = [pair for pair in pairs if not SECRET_NAME.search(pair.partition("=")[0])]
+    return without_user(url) if kept == pairs else urlunsplit(parts._replace(query="&".join(kept)))
 
 
 def secrets_of_url(url: str) -> Iterator[str]:

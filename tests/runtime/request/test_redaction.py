@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openapi_mcp.runtime.request.redaction import is_secret_header, redact, secrets_of_url, without_secrets
+from openapi_mcp.runtime.request.redaction import (
+    is_secret_header,
+    redact,
+    secrets_of_url,
+    without_secrets,
+    without_user,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +61,11 @@ def test_time_is_linear(piece: str) -> None:
 
 
 def test_url_for_a_file_keeps_pairs_that_are_no_secrets() -> None:
-    assert without_secrets("https://u:p@h:1/v1?api-version=2&api_key=x&sig=y&design=z#f") == (
-        "https://h:1/v1?api-version=2&design=z"
-    )
-    assert without_secrets("https://h/v1") == "https://h/v1"
+    url = "https://u:p@h:1/v1?api-version=2&api_key=x&sig=y&design=z"
+    assert without_secrets(url) == "https://h:1/v1?api-version=2&design=z"
+    assert without_user(url) == "https://h:1/v1?api-version=2&api_key=x&sig=y&design=z"
+    for unchanged in ("HTTPS://H/v1", "https://h/@a?b", "https://h?a=@"):
+        assert without_secrets(unchanged) == without_user(unchanged) == unchanged
 
 
 def test_secrets_of_a_url_and_of_headers_are_recognised() -> None:

@@ -21,6 +21,13 @@ MAX_CODINGS: Final = 3
 MAX_MEMBERS: Final = 10_000
 """Members of one gzip body: each starts a decompressor and copies what follows it."""
 
+MAX_RATIO: Final = 1100
+"""Bytes that each byte of a body which was compressed several times may unpack to. Deflate makes 1,032 of one, and what
+it has compressed once hardly shrinks again, unless it is made to fill memories."""
+
+_MIN_LIMIT: Final = 1024 * 1024
+"""Bytes that a body may unpack to whatever its size."""
+
 _PIECE_BYTES: Final = 64 * 1024
 """Bytes that are unpacked at a time: a fraction of a millisecond, after which others are served."""
 
@@ -48,6 +55,7 @@ class Decoder:
         known = [name for name in names if name in _GZIP or name == "deflate"]
         if len(known) > MAX_CODINGS:
             raise UnreadableCoding(f"compressed {len(known)} times; at most {MAX_CODINGS} are unpacked")
+        self._received = self._yielded = 0
         self._codings: list[_Coding] = [(_Gzip if name in _GZIP else _Deflate)(max_bytes) for name in reversed(known)]
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -55,7 +63,15 @@ class Decoder:
 
         Raises httpx.DecodingError.
         """
-        yield from _unpack(self._codings, data)
+        if len(self._codings) < 2:
+            yield from _unpack(self._codings, data)
+            return
+        self._received += len(data)
+        for chunk in _unpack(self._codings, data):
+            self._yielded += len(chunk)
+            if self._yielded > max(_MIN_LIMIT, MAX_RATIO * self._received):
+                raise UnreadableCoding(f"compressed several times and unpacks to more than {MAX_RATIO} times its size")
+            yield chunk
 
     @property
     def is_complete(self) -> bool:

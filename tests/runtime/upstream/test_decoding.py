@@ -8,7 +8,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from openapi_mcp.runtime.upstream.decoding import MAX_CODINGS, MAX_MEMBERS, Decoder, UnreadableCoding
+from openapi_mcp.runtime.upstream.decoding import MAX_CODINGS, MAX_MEMBERS, MAX_RATIO, Decoder, UnreadableCoding
 
 LIMIT = 1_000_000
 TEXT = b"The same words again and again. " * 5000 + bytes(range(256)) * 50
@@ -102,7 +102,7 @@ def packed_zeros(count: int, times: int) -> bytes:
 
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_memory_is_that_of_the_pieces_that_are_taken(times: int) -> None:
-    bomb = packed_zeros(2**25, times)
+    bomb = packed_zeros(2**25, times) + b"\0" * 2000
     decoder = Decoder(", ".join(["gzip"] * times), LIMIT)
     tracemalloc.start()
     taken = 0
@@ -114,6 +114,13 @@ def test_memory_is_that_of_the_pieces_that_are_taken(times: int) -> None:
     tracemalloc.stop()
     assert LIMIT < taken < 2 * LIMIT
     assert peak < 4 * len(bomb) + 2_000_000
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_body_compressed_several_times_is_refused_where_it_unpacks_to_gigabytes(times: int) -> None:
+    bomb = packed_zeros(2**25, times)
+    with pytest.raises(UnreadableCoding, match=f"more than {MAX_RATIO} times its size"):
+        unpacked(", ".join(["gzip"] * times), bomb, limit=2**30)
 
 
 def test_coding_that_unpacks_to_nothing_but_input_of_the_next_is_limited() -> None:

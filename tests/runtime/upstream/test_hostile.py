@@ -13,6 +13,7 @@ import pytest
 
 from openapi_mcp.runtime.errors import UpstreamError
 from openapi_mcp.runtime.upstream.client import MAX_RESPONSE_BYTES, TOTAL_TIMEOUT, TRUNCATED, Upstream
+from openapi_mcp.runtime.upstream.decoding import MAX_RATIO
 from openapi_mcp.runtime.upstream.errors import causes
 from openapi_mcp.runtime.upstream.retries import Retries
 from tests.runtime.raw import serving
@@ -229,13 +230,24 @@ def test_body_compressed_twice_takes_little_memory_and_lets_others_run() -> None
             other.cancel()
 
     tracemalloc.start()
-    response = asyncio.run(call())
+    with pytest.raises(UpstreamError, match="compressed several times and unpacks to more than 1100 times its size"):
+        asyncio.run(call())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * MAX_RATIO * len(bomb)
+    assert turns > MAX_RATIO * len(bomb) // 65536
+
+
+def test_body_compressed_once_is_read_up_to_the_limit() -> None:
+    bomb = gzip.decompress(gigabytes())[: 2**17]
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(bomb)}\r\n\r\n".encode()
+    tracemalloc.start()
+    response = asyncio.run(sent(answering(head + bomb), total_timeout=60))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(response.content) == MAX_RESPONSE_BYTES
     assert response.extensions[TRUNCATED] == f"Only its first {MAX_RESPONSE_BYTES} bytes were read."
     assert peak < 3 * MAX_RESPONSE_BYTES
-    assert turns > MAX_RESPONSE_BYTES // 65536
 
 
 # Answers that are not what they say.

@@ -33,12 +33,27 @@ class _BundledFile:
 
 @dataclass(frozen=True, slots=True)
 class _ObjectLocation:
-    """An object in a file: its pointer in that file, and the kind of OpenAPI object that it is read as."""
+    """An object in a file: its pointer in that file, and the kind of OpenAPI object that it is read as.
+
+    The pointer is that of `outer` with `key`, if it has an outer object: many wait at once, and pointers are long.
+    """
 
     file: _BundledFile
     node: Any
     kind: str
-    pointer: str
+    base: str
+    outer: "_ObjectLocation | None" = None
+    key: str | int = ""
+
+    @property
+    def pointer(self) -> str:
+        """Pointer in the file."""
+        keys: list[str | int] = []
+        location = self
+        while location.outer is not None:
+            keys.append(location.key)
+            location = location.outer
+        return join(location.base, *reversed(keys))
 
     @property
     def bundled(self) -> str:
@@ -47,7 +62,10 @@ class _ObjectLocation:
 
 
 class Bundle:
-    """Bundler of one document, which changes its root: the caller must have parsed it for this purpose."""
+    """Bundler of one document, which changes its root: the caller must have parsed it for this purpose.
+
+    `values` is the number of values in the root document.
+    """
 
     def __init__(
         self,
@@ -56,8 +74,11 @@ class Bundle:
         references: References,
         limits: Limits,
         progress: Callable[[str], None],
+        *,
+        values: int = 0,
     ) -> None:
         self._document = document
+        self._count = values
         self._references = references
         self._limits = limits
         self._progress = progress
@@ -111,7 +132,7 @@ class Bundle:
 
     def _part(self, outer: _ObjectLocation, key: str | int, value: Any, kind: str) -> _ObjectLocation:
         """Return the location of a part of an object; replace a reference that OpenAPI does not allow by its target."""
-        location = _ObjectLocation(outer.file, value, kind, join(outer.pointer, key))
+        location = _ObjectLocation(outer.file, value, kind, "", outer, key)
         if kind in REFERENCEABLE or not _is_reference(value):
             return location
         target = self._misplaced_target(location)
@@ -205,6 +226,9 @@ class Bundle:
             parsed = parse(text, self._limits)
         except DocumentError as error:
             raise DocumentError(f"cannot be read: {error.where}: {error.message}", hint=error.hint) from error
+        self._count += parsed.values
+        if self._count > self._limits.values:
+            raise ReferenceRefused(f"is beyond the limit of {self._limits.values:,} values for all files together")
         if not isinstance(parsed.value, dict | list):
             raise DocumentError("contains neither an object nor a list", hint="refer to a JSON or YAML file")
         label = relative(content.uri, self._document.uri)

@@ -63,7 +63,8 @@ def load(
     if parsed.texts is None and not _EXTERNAL_REFERENCE.search(text):
         return document
     references = References(content.uri, fetcher, limits, allow_remote=allow_remote_refs, reference_root=reference_root)
-    return Bundle(document, parsed.texts, references, limits, progress or (lambda _: None)).run()
+    report = progress or (lambda _: None)
+    return Bundle(document, parsed.texts, references, limits, report, values=parsed.values).run()
 
 
 def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, str, Document, Parsed]:

@@ -20,7 +20,10 @@ UNREAD: Final = "x-openapi-mcp-unread"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of the size of a document; a larger one is refused, never read in part."""
+    """Limits of the size of a document; a larger one is refused, never read in part.
+
+    Keys and aliases beyond their limits are left out, with a Problem for each.
+    """
 
     file_bytes: int = 64 << 20
     """Five times the largest public document known (GitHub's, 13 MB), and what a small machine can still parse."""
@@ -30,8 +33,12 @@ class Limits:
     """The largest multi-file document known (DigitalOcean's) has 1,488."""
     depth: int = 256
     """Nested objects and arrays. Real documents stay under 70; Python's own recursion limit is 1,000 calls."""
-    alias_values: int = 1_000_000
+    values: int = 2_000_000
+    """Objects, lists and scalars of all files together: eight times those of the largest document known (GitHub's)."""
+    alias_values: int = 300_000
     """Values that the aliases of one YAML file may expand to: GitHub's document has about as many without aliases."""
+    key_characters: int = 2_000
+    """The longest key. The pointers of all that is beneath it contain it."""
 
 
 DEFAULT_LIMITS: Final = Limits()

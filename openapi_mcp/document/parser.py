@@ -13,9 +13,10 @@ Specification: RFC 8259 (section 8.1: encoding); YAML 1.2.2 (section 5.2); OpenA
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -77,11 +78,12 @@ _LOOKS_LIKE_JSON: Final = re.compile(r"\s*[{\[]")
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The value of one file. `texts` has the spelling of its scalars if it is YAML."""
+    """The value of one file, with the number of values in it. `texts` has the spelling of its scalars if it is YAML."""
 
     value: Any
     problems: tuple[Problem, ...] = ()
     texts: ScalarTexts | None = None
+    values: int = 0
 
 
 def parse(text: str, limits: Limits = DEFAULT_LIMITS) -> Parsed:
@@ -105,16 +107,25 @@ def _parse_flow_yaml(text: str, limits: Limits, error: json.JSONDecodeError) -> 
         raise DocumentError(f"this is neither JSON nor YAML: {error.msg}", where=where) from error
 
 
-def _parse_json(text: str, limits: Limits) -> Parsed:
-    repeated: list[tuple[JsonObject, str]] = []
-    dropped: list[str] = []
+_SEPARATORS: Final = (",", "[", "{")
+"""Characters before which or after which each value of JSON begins; strings may hold them too."""
 
-    def pairs(items: list[tuple[str, Any]]) -> JsonObject:
-        value = dict(items)
-        if len(value) != len(items):
-            keys = [key for key, _ in items]
-            repeated.extend((value, key) for key in value if keys.count(key) > 1)
-        return value
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"')
+
+
+def _check_count(text: str, limits: Limits) -> None:
+    """Raise DocumentError for JSON with too many values, before any of them is made."""
+    if _separators(text) > limits.values and _separators(_STRING.sub("", text)) > limits.values:
+        raise _too_many(limits)
+
+
+def _separators(text: str) -> int:
+    return sum(map(text.count, _SEPARATORS)) - text.count("{}") - text.count("[]")
+
+
+def _parse_json(text: str, limits: Limits) -> Parsed:
+    objects = _Objects(limits.key_characters)
+    dropped: list[str] = []
 
     def number(literal: str) -> Any:
         value = float(literal)
@@ -124,51 +135,88 @@ def _parse_json(text: str, limits: Limits) -> Parsed:
         dropped.append(literal)
         return _DROPPED
 
+    _check_count(text, limits)
     if has_lone_surrogate(text):
         text = join_surrogates(text)
     try:
-        value = json.loads(text, object_pairs_hook=pairs, parse_float=number, parse_constant=drop)
+        value = json.loads(text, object_pairs_hook=objects.of, parse_float=number, parse_constant=drop)
     except RecursionError as error:
         raise _too_deep(limits) from error
     except json.JSONDecodeError:
         raise
     except ValueError as error:  # an integer of more digits than Python converts (4,300)
         raise DocumentError(f"this JSON cannot be read: {error}") from error
-    if _depth(value) > limits.depth:
+    count, depth = _measure(value)
+    if count > limits.values:
+        raise _too_many(limits)
+    if depth > limits.depth:
         raise _too_deep(limits)
-    problems = [*_repeated_keys(value, repeated), *(_without_dropped(value) if dropped else ())]
-    return Parsed(value, tuple(problems))
+    problems = [*_key_problems(value, objects.defects), *(_without_dropped(value) if dropped else ())]
+    return Parsed(value, tuple(problems), values=count)
+
+
+def _too_many(limits: Limits) -> DocumentError:
+    return DocumentError(f"there are more than {limits.values:,} values in it")
 
 
 def _too_deep(limits: Limits) -> DocumentError:
     return DocumentError(f"objects and arrays are nested deeper than {limits.depth} levels")
 
 
-def _depth(value: Any) -> int:
-    """Return how deep objects and arrays are nested in a JSON value."""
-    depth, level = 0, [value]
+def _measure(value: Any) -> tuple[int, int]:
+    """Return the number of values in a JSON value, and how deep its objects and arrays are nested."""
+    count, depth, level = 1, 0, [value]
     while level:
         depth += 1
+        count += sum(map(len, level)) if depth > 1 or isinstance(value, dict | list) else 0
         level = [
             inner
             for outer in level
             for inner in (outer.values() if type(outer) is dict else outer if type(outer) is list else ())
             if type(inner) is dict or type(inner) is list
         ]
-    return depth
+    return count, depth
 
 
-def _repeated_keys(value: Any, repeated: list[tuple[JsonObject, str]]) -> Iterator[Problem]:
-    """Yield a Problem for each repeated key; the JSON parser does not know the pointers."""
-    if not repeated:
+_KeyDefect: TypeAlias = tuple[JsonObject, tuple[str, ...], str]
+"""An object with a defect in its keys, the tokens from its pointer to that of the Problem, and the message."""
+
+
+class _Objects:
+    """Maker of the objects of a JSON text from their pairs; `defects` are those of their keys."""
+
+    def __init__(self, most_characters: int) -> None:
+        self.defects: list[_KeyDefect] = []
+        self._most = most_characters
+
+    def of(self, pairs: list[tuple[str, Any]]) -> JsonObject:
+        """Return the object with these pairs, the last one of each key, without those whose key is too long."""
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            self.defects += [(value, (key,), yaml.REPEATED.format(key)) for key, count in counts.items() if count > 1]
+        for key in value:
+            if len(key) > self._most:
+                return self._without_long_keys(value)
+        return value
+
+    def _without_long_keys(self, value: JsonObject) -> JsonObject:
+        short = {key: inner for key, inner in value.items() if len(key) <= self._most}
+        long = [yaml.LONG_KEY.format(f"{key[:40]}…", self._most) for key in value if len(key) > self._most]
+        self.defects += [(short, (), message) for message in long]
+        return short
+
+
+def _key_problems(value: Any, defects: list[_KeyDefect]) -> Iterator[Problem]:
+    """Yield a Problem for each defect of a key; the JSON parser does not know the pointers."""
+    if not defects:
         return
-    keys: dict[int, list[str]] = {}
-    for mapping, key in repeated:
-        keys.setdefault(id(mapping), []).append(key)
+    by_object: dict[int, list[_KeyDefect]] = {}
+    for defect in defects:
+        by_object.setdefault(id(defect[0]), []).append(defect)
     for container, pointer in _containers(value):
-        for key in keys.get(id(container), ()):
-            message = f"the key {key!r} is written more than once; the last one counts"
-            yield Problem(pointer=join(pointer, key), kind="syntax", message=message)
+        for _, tokens, message in by_object.get(id(container), ()):
+            yield Problem(pointer=join(pointer, *tokens), kind="syntax", message=message)
 
 
 def _without_dropped(value: Any) -> Iterator[Problem]:
@@ -182,10 +230,22 @@ def _without_dropped(value: Any) -> Iterator[Problem]:
 
 def _containers(value: Any) -> Iterator[tuple[Any, str]]:
     """Yield every object and array of a JSON value with its pointer, in document order."""
-    stack = [(value, "#")]
+    if not isinstance(value, dict | list):
+        return
+    yield value, "#"
+    stack = [("#", _items(value))]
     while stack:
-        container, pointer = stack.pop()
-        if isinstance(container, dict | list):
-            yield container, pointer
-            items = container.items() if isinstance(container, dict) else enumerate(container)
-            stack.extend(reversed([(inner, join(pointer, key)) for key, inner in items]))
+        pointer, items = stack[-1]
+        for key, inner in items:
+            if isinstance(inner, dict | list):
+                inside = join(pointer, key)
+                yield inner, inside
+                stack.append((inside, _items(inner)))
+                break
+        else:
+            stack.pop()
+
+
+def _items(container: Any) -> Iterator[tuple[Any, Any]]:
+    """Return the entries of an object or array; entries of it may be removed meanwhile."""
+    return iter(list(container.items())) if isinstance(container, dict) else iter(list(enumerate(container)))

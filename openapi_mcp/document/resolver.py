@@ -26,6 +26,13 @@ _DATA: Final = frozenset({"default", "enum", "const", "example", "examples", "va
 """Fields that hold values rather than schemas: a `$id` in there is data."""
 
 
+MAX_CHAIN: Final = 100
+"""References that lead from one to the next, or through one another. Real chains have three."""
+
+MAX_STEPS: Final = 30_000_000
+"""Schemas, properties and parameters that the compilation of one document may visit. GitHub's takes a million."""
+
+
 class BrokenReference(Exception):
     """A reference that cannot be followed."""
 
@@ -88,7 +95,18 @@ class Resolver:
         self.document = document
         self._targets: dict[str, tuple[Any, str]] = {}
         self._walking: set[str] = set()
+        self._steps = MAX_STEPS
         self._identifiers: Identifiers | None = None
+
+    def spend(self, steps: int = 1) -> bool:
+        """Count work that grows with how often parts are referred to, not with the document; False beyond MAX_STEPS."""
+        self._steps -= steps
+        return self._steps > 0
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Return whether more steps were asked for than MAX_STEPS."""
+        return self._steps <= 0
 
     @property
     def identifiers(self) -> Identifiers:
@@ -103,11 +121,13 @@ class Resolver:
         Keywords beside a `$ref` are left to the caller. Raises BrokenReference for a chain that leads nowhere or to
         itself.
         """
-        passed = set()
+        passed = set[str]()
         while isinstance(node, dict) and "$ref" in node:
             if pointer in passed:
                 hint = "replace one of them by a definition"
                 raise self._broken(pointer, "these references only refer to each other", hint)
+            if len(passed) >= MAX_CHAIN:
+                raise self._too_long(pointer)
             passed.add(pointer)
             node, pointer = self.lookup(node["$ref"], pointer)
         return node, pointer
@@ -183,6 +203,8 @@ class Resolver:
 
     def _walk(self, ref: str, pointer: str) -> tuple[Any, str] | None:
         """Follow a JSON pointer from the root, and references on the way; return None if it leads nowhere."""
+        if len(self._walking) >= MAX_CHAIN:
+            raise self._too_long(pointer)
         if ref in self._walking:
             raise self._broken(pointer, f"the path to {self.display(ref)} leads through this reference itself")
         self._walking.add(ref)
@@ -221,6 +243,10 @@ class Resolver:
         missing = self.display(ref)
         raise self._broken(pointer, f"there is nothing at {missing}", "correct the $ref, or add its target")
 
+    def _too_long(self, pointer: str) -> BrokenReference:
+        message = f"more than {MAX_CHAIN} references lead from one to the next"
+        return self._broken(pointer, message, "refer to the definition itself")
+
     def _broken(self, pointer: str, message: str, hint: str = "") -> BrokenReference:
         return BrokenReference(Problem(pointer=self.display(pointer), kind="reference", message=message, hint=hint))
 
@@ -239,16 +265,28 @@ def relative(uri: str, base: str) -> str:
 
 def _mappings(root: Any) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield every mapping that may be a schema, outer ones first."""
-    stack, seen = [(root, "#")], {id(root)}
+    seen = {id(root)}
+    start: Iterator[tuple[str | int, Any]] = iter([("", root)])
+    stack = [("#", start)]
     while stack:
-        node, pointer = stack.pop()
-        if isinstance(node, dict):
-            yield node, pointer
-        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            data = key in _DATA and not pointer.endswith(("/properties", "/schemas", "/$defs", "/definitions"))
-            if isinstance(value, dict | list) and not data and id(value) not in seen:
-                seen.add(id(value))
-                stack.append((value, join(pointer, key)))
+        pointer, items = stack[-1]
+        for key, node in items:
+            inside = join(pointer, key) if len(stack) > 1 else pointer
+            if isinstance(node, dict):
+                yield node, inside
+            stack.append((inside, _inner(node, inside, seen)))
+            break
+        else:
+            stack.pop()
+
+
+def _inner(node: Any, pointer: str, seen: set[int]) -> Iterator[tuple[str | int, Any]]:
+    """Yield the objects and lists in one that were not seen and that are no data."""
+    names_schemas = pointer.endswith(("/properties", "/schemas", "/$defs", "/definitions"))
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+        if isinstance(value, dict | list) and (names_schemas or key not in _DATA) and id(value) not in seen:
+            seen.add(id(value))
+            yield key, value
 
 
 def _absolute(base: str, ref: str) -> str:

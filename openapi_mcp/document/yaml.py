@@ -34,7 +34,13 @@ _ESCAPE: Final = re.compile(
 )
 
 _LONE: Final = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
-_TABS: Final = re.compile(r"[ \t]*\t[ \t]*(?=#|$)", re.MULTILINE)
+_TABS: Final = re.compile(r"(?<![ \t])[ \t]++(?=#|$)", re.MULTILINE)
+_DIRECTIVE: Final = "\n%"
+_MAX_DIRECTIVES: Final = 100
+"""Lines that look like directives. The parser compares each with all before it, and no program writes ten."""
+
+REPEATED: Final = "the key {!r} is written more than once; the last one counts"
+LONG_KEY: Final = "the key {!r} is longer than {:,} characters; it is left out"
 _CORE: Final = "tag:yaml.org,2002:"
 _STRINGS: Final = frozenset({"!", _CORE + "str", _CORE + "timestamp"})
 _BINARY: Final = _CORE + "binary"
@@ -65,13 +71,15 @@ _OPEN: Final = object()
 """Stands for the value of an anchor or merge key that is still being read."""
 
 
-def parse(text: str, limits: Limits) -> tuple[Any, tuple[Problem, ...], ScalarTexts]:
-    """Return the value of the first document of a YAML stream, its problems and the spelling of its scalars.
+def parse(text: str, limits: Limits) -> tuple[Any, tuple[Problem, ...], ScalarTexts, int]:
+    """Return the first document of a YAML stream: value, problems, spelling of its scalars, number of its values.
 
     Raises DocumentError with line and column.
     """
     import yaml
 
+    if text.count(_DIRECTIVE) > _MAX_DIRECTIVES:
+        raise DocumentError(f"there are more than {_MAX_DIRECTIVES} directives (lines with a % first)")
     try:
         builder = _build(text, limits)
     except yaml.MarkedYAMLError as error:
@@ -82,7 +90,7 @@ def parse(text: str, limits: Limits) -> tuple[Any, tuple[Problem, ...], ScalarTe
         raise _error(error.problem_mark or error.context_mark, f"this is not YAML: {error.problem}") from error
     except yaml.YAMLError as error:
         raise DocumentError(f"this is not YAML: {' '.join(str(error).split())}") from error
-    return builder.value, tuple(builder.problems), builder.texts
+    return builder.value, tuple(builder.problems), builder.texts, builder.count
 
 
 class _Frame:
@@ -105,6 +113,7 @@ class _Builder:
         self.limits = limits
         self.value: Any = None
         self.documents = 0
+        self.count = 0
         self.problems: list[Problem] = []
         self.texts = ScalarTexts()
         self._frames: list[_Frame] = []
@@ -191,6 +200,7 @@ class _Builder:
 
     def _add(self, value: Any, raw: str | None, weight: int, event: Any) -> None:
         """Put a value into the innermost open mapping or sequence."""
+        self.count += 1
         if not self._frames:
             self.value = None if value is _DROPPED else value
             return
@@ -208,7 +218,7 @@ class _Builder:
             frame.key = None
         else:
             key, frame.key = frame.key, None
-            if value is not _DROPPED:
+            if value is not _DROPPED and len(key) <= self.limits.key_characters:
                 frame.value[key] = value
                 if raw is not None:
                     self.texts.note(frame.value, key, raw)
@@ -219,8 +229,10 @@ class _Builder:
         if merge:
             frame.merged.append(_OPEN)
         elif text in frame.value:
-            self._problem(event, f"the key {text!r} is written more than once; the last one counts", text)
+            self._problem(event, REPEATED.format(text), text)
             self.texts.forget(frame.value, text)
+        elif len(text) > self.limits.key_characters:
+            self._problem(event, LONG_KEY.format(f"{text[:40]}…", self.limits.key_characters))
         frame.key = text
 
     def _as_key(self, value: Any, raw: str | None, event: Any) -> str:
@@ -276,11 +288,14 @@ def _build(text: str, limits: Limits) -> _Builder:
         yaml.SequenceEndEvent: builder.end,
         yaml.DocumentStartEvent: builder.document,
     }
-    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    most = 4 * limits.values  # of a list in a list there are two events for each, and one for each key
+    for number, event in enumerate(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))):
         if type(event) in handlers:
             handlers[type(event)](event)
         if builder.documents > 1:
             break
+        if builder.count > limits.values or number > most:
+            raise _error(event.start_mark, f"there are more than {limits.values:,} values in it")
     return builder
 
 

@@ -34,7 +34,7 @@ def test_json_reads_back_as_it_was_written(value: Any) -> None:
 @given(JSON_VALUES)
 def test_the_yaml_reader_reads_json_as_json_does(value: Any) -> None:
     text = json.dumps(value).replace("\x7f", r"\u007f")  # the one character that JSON may hold raw and YAML may not
-    read, problems, _ = yaml.parse(text, Limits())
+    read, problems, *_ = yaml.parse(text, Limits())
     assert (read, problems) == (value, ())
     assert json.dumps(read) == json.dumps(value), "and of the same types"
 
@@ -138,3 +138,41 @@ def test_a_number_too_long_for_python_is_refused_in_json_and_stays_text_in_yaml(
     with pytest.raises(DocumentError, match="Exceeds the limit"):
         parse(f'{{"a": {"9" * 5000}}}')
     assert parse(f"a: {'9' * 5000}").value == {"a": "9" * 5000}
+
+
+def test_a_key_written_twice_among_many_is_found_in_time() -> None:
+    keys = ", ".join(f'"k{number}": 0' for number in range(50_000))
+    read = parse(f'{{"a": {{{keys}, "k1": 1}}}}')
+    assert [(problem.pointer, problem.message) for problem in read.problems] == [
+        ("#/a/k1", "the key 'k1' is written more than once; the last one counts")
+    ]
+
+
+@pytest.mark.parametrize("text", ['{"a": {"LONG": {"b": 1}, "c": 2}}', "a:\n  ? LONG\n  : {b: 1}\n  c: 2\n"])
+def test_a_key_beyond_the_limit_is_left_out(text: str) -> None:
+    read = parse(text.replace("LONG", "x" * 2001))
+    assert read.value == {"a": {"c": 2}}
+    [problem] = read.problems
+    assert problem.pointer == "#/a"
+    assert problem.message.endswith(f"the key '{'x' * 40}…' is longer than 2,000 characters; it is left out")
+
+
+@pytest.mark.parametrize("text", ["[{}, [], 1, 2, 3]", "- {}\n- []\n- 1\n- 2\n- 3\n", '{"a": [1, {"b": 2}, 3]}'])
+def test_values_beyond_the_limit_are_refused(text: str) -> None:
+    assert parse(text, Limits(values=6)).values == 6
+    with pytest.raises(DocumentError, match="more than 5 values"):
+        parse(text, Limits(values=5))
+
+
+def test_commas_in_texts_are_no_values() -> None:
+    assert parse('["a, b, c, [d], {e}", "\\", f"]', Limits(values=3)).values == 3
+
+
+def test_directives_of_yaml_are_limited() -> None:
+    with pytest.raises(DocumentError, match="more than 100 directives"):
+        parse("".join(f"%TAG !t{n}! tag:x{n}\n" for n in range(102)) + "---\na: 1")
+
+
+def test_runs_of_tabs_take_linear_time() -> None:
+    with pytest.raises(DocumentError, match="this is not YAML"):
+        parse("a:" + "\t" * 200_000 + "b: c: d")

@@ -116,11 +116,11 @@ class Cache:
 
     def _is_private(self) -> bool:
         """Return whether others cannot write the folder; report once if they can. Raises OSError if there is none."""
-        refusal = _refusal(self.folder)
-        if refusal and self.folder not in _reported and not _is_worker():
+        reason = refusal(self.folder)
+        if reason and self.folder not in _reported and not _is_worker():
             _reported.add(self.folder)
-            logger.warning("warning: the cache is not used: %s", refusal)
-        return not refusal
+            logger.warning("warning: the cache is not used: %s", reason)
+        return not reason
 
     def _read(self, path: Path) -> bytes | None:
         """Return the content of a file; None if it is too large, no regular file, or written by others."""
@@ -157,7 +157,7 @@ class Cache:
                     path.unlink()
 
 
-def _refusal(folder: Path) -> str:
+def refusal(folder: Path) -> str:
     """Return why a folder is not used, with the cure; empty if it can be. Raises OSError if there is none."""
     status = folder.stat()
     if _is_foreign(status):

@@ -83,14 +83,14 @@ class Capacity:
         )
         self._noun = noun
 
-    def place(self, caller: Caller, request_id: jsonrpc.RequestId | None = None) -> "Place":
+    def place(self, caller: Caller, request_id: jsonrpc.RequestId | None = None) -> "TakenPlace":
         """Give a caller a place, and return the context at whose end it is given back.
 
         Raises HTTPError, for the request of this id: 503 where there is none, 429 where the rest is for others.
         """
         if not self._shares.take(caller):
             raise self._refusal(caller, request_id)
-        return Place(self._shares, caller)
+        return TakenPlace(self._shares, caller)
 
     def _refusal(self, caller: Caller, request_id: jsonrpc.RequestId | None) -> HTTPError:
         status, message = 503, f"The server handles at most {self._shares.limit} {self._noun}; try again later."
@@ -105,7 +105,7 @@ class Capacity:
         return HTTPError(status, message, code=jsonrpc.INTERNAL_ERROR, request_id=request_id, headers=headers)
 
 
-class Place:
+class TakenPlace:
     """A context at whose end a caller gives its place back."""
 
     __slots__ = ("_caller", "_shares")

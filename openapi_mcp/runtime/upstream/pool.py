@@ -63,7 +63,7 @@ class Pool:
         self._max_idle = self._max_open if max_idle is None else max_idle
         self._expiry = limits.keepalive_expiry
         self._slots = SharedSlots(self._max_open, _RATIOS, _keys)
-        self._holders: dict[Connection, _Holder] = {}  # of the connections in use
+        self._places: dict[Connection, Place] = {}  # of the connections in use
         self._open: set[Connection] = set()
         self._idle: list[Connection] = []  # the one that has been idle longest is first
         self._expiry_timer: asyncio.TimerHandle | None = None
@@ -75,23 +75,19 @@ class Pool:
         Raises httpx.TransportError. The caller gives the connection to `release`. `timeouts` has seconds,
         or None, for `pool` and `connect`.
         """
-        holder = (CALLER.get(), origin)
-        try:
-            await self._slots.acquire(holder, timeouts.get("pool"))
-        except TimeoutError as error:
-            raise httpx.PoolTimeout("all connections are in use") from error
+        place = await self.take_place(origin, timeouts)
         try:
             idle = None if fresh else self._idle_connection(origin)
             connection = idle or await self._connect(origin, timeouts.get("connect"))
         except BaseException:
-            self._slots.release(holder)
+            place.give_back()
             raise
-        self._holders[connection] = holder
+        self._places[connection] = place
         return connection
 
     def release(self, connection: Connection, reusable: bool) -> None:
         """Take a connection back: it becomes idle if it is `reusable` and open, else it is closed."""
-        self._slots.release(self._holders.pop(connection))
+        self._places.pop(connection).give_back()
         if not reusable or self._all_closed is not None or not connection.is_open():
             connection.abort()
             return
@@ -100,6 +96,15 @@ class Pool:
         if len(self._idle) > self._max_idle:
             self._idle.pop(0).abort()
         self._schedule_expiry()
+
+    async def take_place(self, origin: Origin, timeouts: Mapping[str, float | None]) -> "Place":
+        """Return a place among the connections in use, for one exchange. Raises httpx.PoolTimeout."""
+        holder = (CALLER.get(), origin)
+        try:
+            await self._slots.acquire(holder, timeouts.get("pool"))
+        except TimeoutError as error:
+            raise httpx.PoolTimeout("all connections are in use") from error
+        return Place(self._slots, holder)
 
     async def aclose(self) -> None:
         """Close all connections, those in use too."""
@@ -170,6 +175,22 @@ class Pool:
         while self._idle and self._is_expired(self._idle[0]):
             self._idle.pop(0).abort()
         self._schedule_expiry()
+
+
+class Place:
+    """A place among the connections in use, to be given back; a second time does nothing."""
+
+    __slots__ = ("_holder", "_slots")
+
+    def __init__(self, slots: SharedSlots[_Holder], holder: _Holder) -> None:
+        self._slots: SharedSlots[_Holder] | None = slots
+        self._holder = holder
+
+    def give_back(self) -> None:
+        """Let another exchange begin."""
+        slots, self._slots = self._slots, None
+        if slots is not None:
+            slots.release(self._holder)
 
 
 async def connect(host: str, port: int) -> socket.socket:

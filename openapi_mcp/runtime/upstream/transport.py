@@ -17,14 +17,14 @@ Specification: RFC 9112 §9.3.1, RFC 9110 §9.2.2; httpx, "Environment Variables
 import ipaddress
 import ssl
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import httpx
 
 from .connection import Exchange, Origin
-from .pool import LIMITS, Pool
+from .pool import LIMITS, Place, Pool
 from .progress import EXTENSION
 from .retries import IDEMPOTENT_METHODS
 
@@ -61,7 +61,14 @@ class Transport(httpx.AsyncBaseTransport):
         proxy = self._proxies.proxy_for(request.url) if self._proxies else None
         if proxy is None and self._is_direct_http11(request):
             return await self._send(request)
-        return await self._httpx_transport(proxy).handle_async_request(request)
+        place = await self._pool.take_place(_origin(request), request.extensions.get("timeout", {}))
+        try:
+            response = await self._httpx_transport(proxy).handle_async_request(request)
+        except BaseException:
+            place.give_back()
+            raise
+        response.stream = _PlaceKeeper(cast("httpx.AsyncByteStream", response.stream), place)
+        return response
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -70,8 +77,7 @@ class Transport(httpx.AsyncBaseTransport):
             await transport.aclose()
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
-        url = request.url
-        origin = (url.scheme, url.raw_host.decode("ascii"), url.port or _DEFAULT_PORTS[url.scheme])
+        origin = _origin(request)
         exchange, is_reused = await self._exchange(request, origin, fresh=False)
         try:
             return await exchange.send()
@@ -104,6 +110,30 @@ class Transport(httpx.AsyncBaseTransport):
             self._verify = httpx.create_ssl_context(verify=self._verify)
         self._verify.set_alpn_protocols(["http/1.1"])  # httpx's transport adds h2 to the same context for HTTP/2
         return self._verify
+
+
+class _PlaceKeeper(httpx.AsyncByteStream):
+    """The stream of a response of httpx's transport, which gives its place back when it is closed."""
+
+    def __init__(self, stream: httpx.AsyncByteStream, place: Place) -> None:
+        self._stream = stream
+        self._place = place
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in self._stream:
+            yield part
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        try:
+            await self._stream.aclose()
+        finally:
+            self._place.give_back()
+
+
+def _origin(request: httpx.Request) -> Origin:
+    url = request.url
+    return url.scheme, url.raw_host.decode("ascii"), url.port or _DEFAULT_PORTS.get(url.scheme, 0)
 
 
 def _is_repeatable(request: httpx.Request) -> bool:

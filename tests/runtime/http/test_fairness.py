@@ -14,6 +14,8 @@ import pytest
 
 from openapi_mcp.runtime.http.app import create_app
 from openapi_mcp.runtime.upstream.client import Upstream
+from openapi_mcp.runtime.upstream.shares import CALLER, Caller
+from openapi_mcp.runtime.upstream.transport import Transport
 from tests.runtime.http.test_sessions_of_clients import ENVELOPE, HELLO, message
 from tests.runtime.pets import pet_server
 from tests.runtime.raw import serving
@@ -31,7 +33,7 @@ class HangingApi:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
-            if not head.startswith(b"GET /pets "):
+            if b"/pets " not in head:
                 self.calls += 1
                 try:
                     await reader.read()
@@ -132,6 +134,29 @@ def test_server_that_is_full_says_503() -> None:
         assert (refused.status_code, refused.headers["retry-after"], refused.json()["id"]) == (503, "1", 9)
 
     run(test, max_concurrency=2)
+
+
+def test_hanging_calls_through_a_proxy_do_not_stop_others() -> None:
+    async def once() -> None:
+        api = HangingApi()
+        async with serving(api.serve) as url:
+            upstream = Upstream(transport=Transport(environment={"http": url}))
+            send = upstream.send
+            for _ in range(2):
+                calls = [asyncio.create_task(send(httpx.Request("GET", "http://api.test/wait"))) for _ in range(150)]
+                await until(lambda: api.calls == 100)
+                CALLER.set(Caller("198.51.100.2", "other"))
+                async with asyncio.timeout(PATIENCE):
+                    answers = [await send(httpx.Request("GET", "http://api.test/pets")) for _ in range(30)]
+                assert {answer.status_code for answer in answers} == {200}
+                CALLER.set(Caller())
+                for call in calls:
+                    call.cancel()
+                await asyncio.wait(calls)
+                await until(lambda: api.calls == 0)
+            await upstream.aclose()
+
+    asyncio.run(once())
 
 
 @pytest.mark.parametrize("hanging", [100, 150])

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from ..runtime import jsontext
 from ..runtime.result import truncation
-from ..runtime.result.build import CUT
+from ..runtime.result.build import CUT, CUT_START, NO_CONTENT
 from ..runtime.result.headers import HEADERS
 from ..runtime.search.tools import ToolPresentation, common_annotations, discovery_tools
 from ..runtime.server.catalog import BuiltinTool, CallByName, Catalog, ListedTool
@@ -30,8 +30,10 @@ from ..runtime.server.deviations import DEVIATIONS
 from ..runtime.tool import Tool
 from ..runtime.types import MISSING, CallToolResult, JsonObject, Schema, error_result, text_content
 from ..tools.names import suggest_names
+from .lacks import MODULES, cure
 from .limits import DEFAULT_LIMITS, CodeLimits
-from .sandbox import ProgramError, ProgramResult, Sandbox, awaits
+from .process import ProgramError
+from .sandbox import ProgramResult, Sandbox
 
 CALL_TOOL: Final = "call_tool"
 """The function that calls any tool by its name."""
@@ -47,6 +49,8 @@ _MAX_NAME_LENGTH: Final = 100
 """Characters of an unknown name that are compared with the known ones."""
 
 _MAX_NOTES: Final = 5
+_RETURN_LESS: Final = "Return less: let the program pick, count or sum what you need."
+_FAILED: Final = "The program ended, but calls that it did not await failed. Await them to catch their errors."
 _RESERVED_NAMES: Final = frozenset({CALL_TOOL, *keyword.kwlist, *dir(builtins)})
 
 
@@ -76,6 +80,7 @@ def builtin_tools(tools: Sequence[Tool], limits: CodeLimits = DEFAULT_LIMITS) ->
             calls=limits.calls,
             result=MAX_RESULT_BYTES // 1024,
             output=limits.output_characters // 1024,
+            modules=MODULES,
         ),
         input_schema=_RUN_INPUT,
         annotations=common_annotations(tools),
@@ -93,13 +98,11 @@ and count in one program instead of reading every response.
   getPet(petId=1). Names that are no Python identifiers go in a dict: getPet({{"pet-id": 1}}).
 - A function returns the API's response: dicts and lists for JSON, else text. A failed call raises RuntimeError with the
   reason. call_tool("getPet", {{"petId": 1}}) calls any tool by its name.
-- Concurrent calls: await asyncio.gather(getPet(petId=1), getPet(petId=2)). If a program contains await anywhere, it
-  must await every call; else none.
+- Concurrent calls: await asyncio.gather(getPet(petId=1), getPet(petId=2)). Other calls need no await.
 - The result is the value of the last line, if that is an expression; printed text comes with it.
 
-Each program starts in a new sandbox: no files, network, environment, packages. It can import asyncio, base64,
-collections, csv, dataclasses, datetime, decimal, functools, hashlib, itertools, json, math, random, re, time. It has no
-yield, del, class inheritance, method decorators, next() of a generator expression; no tools in map() or a sort key.
+Each program starts in a new sandbox: no files, network, environment, packages. It can import {modules}. It has no
+yield, class inheritance, method decorators.
 Limits: {calls} calls; {seconds:g} seconds in all, {compute_seconds:g} of them computing; {memory} MiB of memory;
 {result} KiB of result; {output} KiB of printed text."""
 _RUN_INPUT: Final[Schema] = {
@@ -138,10 +141,14 @@ class _ProgramRunner:
         """Answer `run_code`."""
         calls = ProgramCalls(self.functions, self.names, call, self._sandbox.limits.calls)
         program = await self._sandbox.run(arguments["code"], {CALL_TOOL, *self.functions}, calls.call_function)
-        if not program.error:
+        if not program.error and not program.failed:
             return _result(program, calls.notes)
-        hint = await asyncio.to_thread(_hint, program.error, [CALL_TOOL, *self.functions], arguments["code"])
-        parts = (program.error, hint, calls.summary(), _output(program))
+        if program.error:
+            hint = await asyncio.to_thread(_hint, program.error, [CALL_TOOL, *self.functions])
+            parts = [program.error, hint, calls.summary(), _output(program)]
+        else:
+            failed = "\n".join(program.failed[:_MAX_NOTES])
+            parts = [f"{_FAILED}\n{failed}", calls.summary(""), *_texts(program, calls.notes)]
         return error_result("\n\n".join(part for part in parts if part))
 
 
@@ -181,10 +188,10 @@ class ProgramCalls:
     def _count(self, name: str) -> None:
         self.counts[name] += 1
 
-    def summary(self) -> str:
+    def summary(self, before: str = " before the error") -> str:
         """Return a sentence about the calls that were sent, whose effects remain; empty if there were none."""
         calls = ", ".join(f"{name}, {count} times" if count > 1 else name for name, count in self.counts.items())
-        return f"Calls made before the error: {calls}." if calls else ""
+        return f"Calls made{before}: {calls}." if calls else ""
 
     def _resolve_call_tool(
         self, positional: list[Any], keywords: dict[str, Any]
@@ -232,13 +239,32 @@ def function_value(tool: Tool, result: CallToolResult) -> tuple[Any, list[str]]:
     texts = [block["text"] for block in result.content if block["type"] == "text"]
     if count := len(result.meta.keys() & {CUT, DEVIATIONS}):  # the first blocks
         value, notes = function_value(tool, replace(result, content=result.content[count:], meta={}))
-        return value, [*texts[:count], *notes]
+        firsts = [_cut_note(result.meta[CUT]) if text.startswith(CUT_START) else text for text in texts[:count]]
+        return value, [*firsts, *notes]
+    if texts and NO_CONTENT in texts[0].partition("\n")[0]:
+        return _empty(texts[0])
     structured = result.structured_content
     body = _json_body(texts[0]) if texts and (structured is MISSING or tool.output_schema is not None) else None
     if body is not None or structured is not MISSING:
         return (structured if body is None else body), texts[1:]
     blocks = [block for block in result.content if block["type"] != "resource_link"]  # the text has the links too
     return ("\n".join(texts) if len(texts) == len(blocks) else blocks), []
+
+
+def _empty(text: str) -> tuple[str | None, list[str]]:
+    """Return the value for an answer without content: None, unless headers such as Location are all that it has."""
+    status, _, shown = text.partition("\n")
+    if not shown:
+        return None, []
+    return (None, [text]) if status.startswith("204") else (text, [])
+
+
+def _cut_note(cut: Mapping[str, Any]) -> str:
+    """Return a sentence about a response that was cut, for a program: no option shows it more."""
+    names = " or ".join(f"`{name}`" for name in cut["arguments"])
+    hint = f"Ask for less with {names}." if names else "Ask the API for less at a time."
+    left_out = "; ".join(cut["leftOut"])
+    return f"{CUT_START} It was cut to {cut['limitBytes']:,} bytes, as much as a program receives: {left_out}. {hint}"
 
 
 def _without_headers(result: CallToolResult) -> JsonObject:
@@ -258,7 +284,11 @@ def _text(content: Iterable[JsonObject]) -> str:
 
 
 def _result(program: ProgramResult, notes: Sequence[str]) -> CallToolResult:
-    """Return the value alone in its block, then the printed output, then notes about both."""
+    return CallToolResult(content=tuple(text_content(text) for text in _texts(program, notes)))
+
+
+def _texts(program: ProgramResult, notes: Sequence[str]) -> list[str]:
+    """Return the value alone in its text, then the printed output, then notes about both."""
     value, cut = _value_text(program.value)
     output = _output(program)
     is_empty = program.value is None and not output
@@ -266,16 +296,17 @@ def _result(program: ProgramResult, notes: Sequence[str]) -> CallToolResult:
     if is_empty:
         remarks.append("The program has no result: end it with an expression, or print.")
     texts = [value if program.value is not None or is_empty else "", output, "\n".join(remarks)]
-    return CallToolResult(content=tuple(text_content(text) for text in texts if text))
+    return [text for text in texts if text]
 
 
 def _value_text(value: Any) -> tuple[str, list[str]]:
     """Return a value as text (a string unchanged, else JSON), and a note if it was cut."""
     if isinstance(value, str):
         text = truncation.truncate_text(value, MAX_RESULT_BYTES)
-        return text, [] if text == value else [f"The result was cut to {len(text):,} of {len(value):,} characters."]
+        cut = f"The result was cut to {len(text):,} of {len(value):,} characters. {_RETURN_LESS}"
+        return text, [] if text == value else [cut]
     shortened, notes = truncation.truncate(value, MAX_RESULT_BYTES)
-    cut = f"The result was cut to {MAX_RESULT_BYTES} bytes: {'; '.join(notes)}. Return less."
+    cut = f"The result was cut to {MAX_RESULT_BYTES} bytes: {'; '.join(notes)}. {_RETURN_LESS}"
     return json.dumps(shortened, ensure_ascii=False), [cut] if notes else []
 
 
@@ -285,16 +316,13 @@ def _output(program: ProgramResult) -> str:
 
 
 _UNDEFINED: Final = re.compile(r"NameError: name '(\w+)' is not defined")
-_NOT_AWAITED: Final = re.compile(r"TypeError: .*(can't be awaited|coroutine|not awaitable|an awaitable)")
 
 
-def _hint(error: str, names: Sequence[str], code: str) -> str:
+def _hint(error: str, names: Sequence[str]) -> str:
     """Return a cure for an error that Python's message does not name; empty if there is none."""
     last = error.rstrip().rpartition("\n")[2]
-    if undefined := _UNDEFINED.match(last):
-        return suggest_names(undefined[1][:_MAX_NAME_LENGTH], names) or "search_tools finds the names of functions"
-    if not _NOT_AWAITED.match(last):
+    if hint := cure(last):
+        return hint
+    if not (undefined := _UNDEFINED.match(last)):
         return ""
-    if awaits(code):
-        return "This program contains await, so it must await every call of a tool."
-    return "This program does not contain await, so calls of tools return their values directly: do not await them."
+    return suggest_names(undefined[1][:_MAX_NAME_LENGTH], names) or "search_tools finds the names of functions"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.code_mode.sandbox import NotSerializableError, json_value
+from openapi_mcp.code_mode.values import NotSerializableError, json_value
 
 pytestmark = pytest.mark.process
 

@@ -1,0 +1,89 @@
+"""`json_value`: a value of a program as JSON of a limited size.
+
+A list of a list of a list, each a thousand times the same, is a few kilobytes in the program and gigabytes as text.
+"""
+
+import base64
+import datetime as dt
+import decimal
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+MAX_JSON_BYTES: Final = 8 * 1024 * 1024
+"""Approximate bytes of a value as JSON: as much as an upload may have, and converted in well under a second."""
+
+_MAX_DEPTH: Final = 100
+_MAX_INTEGER_BITS: Final = 14_000
+"""Python converts integers of at most 4,300 digits to text."""
+
+_BYTES_PER_VALUE: Final = 8
+"""Counted for each value besides its text."""
+
+
+class NotSerializableError(Exception):
+    """A value cannot be converted to JSON, for the reason in the message."""
+
+
+def json_value(value: Any, max_bytes: int = MAX_JSON_BYTES) -> Any:
+    """Return an independent JSON copy of a value. Raises NotSerializableError for values without JSON, or too large.
+
+    Tuples and sets become arrays; dates, times and decimals text; bytes base64; an object the object of its attributes;
+    an exception, as `gather(return_exceptions=True)` returns it, its type and message.
+    """
+    return _JsonCopy(max_bytes).of(value, 0)
+
+
+@dataclass(slots=True)
+class _JsonCopy:
+    remaining_bytes: int
+
+    def of(self, value: Any, depth: int) -> Any:
+        self._count(_BYTES_PER_VALUE)
+        if depth > _MAX_DEPTH:
+            raise NotSerializableError(f"it is nested more than {_MAX_DEPTH} deep")
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self.of(item, depth + 1) for item in value]
+        if isinstance(value, dict):
+            return {self._key(key, depth): self.of(item, depth + 1) for key, item in value.items()}
+        return self._scalar(value, depth)
+
+    def _scalar(self, value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            self._count(len(value))
+            return value
+        if isinstance(value, int):
+            if value.bit_length() > _MAX_INTEGER_BITS:
+                raise NotSerializableError("it has a number of more than 4,300 digits")
+            return int(value)
+        if isinstance(value, float):
+            return value if math.isfinite(value) else str(value)
+        if isinstance(value, bytes):
+            self._count(len(value))
+            return base64.b64encode(value).decode()
+        if isinstance(value, dt.date | dt.time):
+            return value.isoformat()
+        if isinstance(value, decimal.Decimal | dt.timedelta | dt.timezone):
+            return str(value)
+        if isinstance(value, BaseException):
+            return self.of(f"{type(value).__name__}: {value}", depth)
+        return self._object(value, depth)
+
+    def _object(self, value: Any, depth: int) -> Any:
+        """Return the attributes of an instance of a class of the program."""
+        attributes = getattr(value, "attributes", None)
+        if not isinstance(attributes, dict):
+            raise NotSerializableError(f"{getattr(value, 'name', None) or type(value).__name__} is not data")
+        return self.of(attributes, depth + 1)
+
+    def _key(self, key: Any, depth: int) -> str:
+        copy = self.of(key, depth + 1)
+        return copy if isinstance(copy, str) else json.dumps(copy)
+
+    def _count(self, size: int) -> None:
+        self.remaining_bytes -= size
+        if self.remaining_bytes < 0:
+            raise NotSerializableError("it is too large, so do with less of it")

@@ -17,7 +17,6 @@ import httpx
 
 from ..document.model import Document
 from ..runtime import jsontext
-from ..runtime.json_schema import missing_name
 from ..runtime.tool import SecurityScheme, Tool
 from ..runtime.upstream.client import TRUNCATED
 from . import validators
@@ -192,7 +191,7 @@ class _ErrorReader:
     def _schema_finding(self, error: Any, location: str, *, hidden: bool) -> Finding:
         where = location + "".join("[]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
         if error.validator == "required":
-            return "required", f"{where}.{missing_name(error)}", "it is required and missing"
+            return "required", f"{where}.{_missing_name(error)}", "it is required and missing"
         value, message = repr(error.instance), error.message
         if message.startswith(value):
             message = ("its value" if hidden else self._value_text(error.instance)) + message[len(value) :]
@@ -210,6 +209,12 @@ class _ErrorReader:
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
+
+
+def _missing_name(error: Any) -> str:
+    """Return the property that a failed `required` misses: one failure each, named only in jsonschema's message."""
+    names: list[str] = list(error.validator_value)
+    return next((name for name in names if error.message.startswith(repr(name))), names[0])
 
 
 def _location(error: Any) -> str:

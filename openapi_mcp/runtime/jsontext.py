@@ -41,6 +41,19 @@ def write_ascii(value: Any) -> str:
     return _ASCII_ENCODER.encode(value)
 
 
+def write_beginning(value: Any, length: int) -> str:
+    """Return the first `length` characters of a value's JSON text, or a few more; NaN is no error."""
+    if isinstance(value, str):
+        value = value[:length]
+    parts, written = list[str](), 0
+    for part in _MEASURING_ENCODER.iterencode(value):  # a generator: what is not asked for is not written
+        parts.append(part)
+        written += len(part)
+        if written >= length:
+            break
+    return "".join(parts)
+
+
 def byte_length(value: Any) -> int:
     """Return the size of compact JSON in UTF-8, for limits; NaN and lone surrogates are counted and no error."""
     text = _MEASURING_ENCODER.encode(value)

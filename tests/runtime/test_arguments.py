@@ -171,7 +171,7 @@ def test_coercion_does_not_change_the_passed_arguments() -> None:
             },
             "There is no `c` in `a`.",
         ),
-        ([1], {"contains": {"type": "string"}}, "`a` does not fit: [1] does not contain items"),
+        ([1], {"contains": {"type": "string"}}, "`a` must contain an item of the kind that"),
         ("x" * 500, {"maxLength": 2}, "xxx…."),
     ],
 )
@@ -226,12 +226,6 @@ def test_circular_references_are_refused() -> None:
         prepare(tool(input_schema={**schema(a={"$ref": "#/$defs/A"}), "$defs": defs}), {"a": 1})
 
 
-def test_schema_is_compiled_once_by_identity() -> None:
-    one, other = schema(a={"type": "integer"}), schema(a={"type": "integer"})
-    assert json_schema.validator_for(one) is json_schema.validator_for(one)
-    assert json_schema.validator_for(one) is not json_schema.validator_for(other)
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
@@ -245,9 +239,9 @@ def test_coerced_arguments_fit_and_equal_the_passed_values(value: Any, kind: str
     try:
         coerced = prepare(tool(input_schema=expected), {"a": value})["a"]
     except ArgumentError:
-        assert not json_schema.is_valid(json_schema.validator_for(expected), {"a": value})
+        assert not json_schema.is_valid(expected, {"a": value})
         return
-    assert json_schema.is_valid(json_schema.validator_for(expected), {"a": coerced})
+    assert json_schema.is_valid(expected, {"a": coerced})
     assert coerced in (value, [value]) or json.loads(value) == coerced
 
 

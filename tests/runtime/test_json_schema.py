@@ -13,6 +13,8 @@ from jsonschema import Draft202012Validator
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.runtime import json_schema
+from openapi_mcp.runtime.json_schema import Judge
+from openapi_mcp.runtime.json_schema.quick import MAX_DEPTH
 
 SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
 
@@ -42,7 +44,7 @@ SIMPLE = {
     "maximum": LIMITS,
     "exclusiveMinimum": LIMITS,
     "exclusiveMaximum": LIMITS,
-    "multipleOf": st.sampled_from([1, 2, 0.5]),
+    "multipleOf": st.sampled_from([1, 2, 0.5, 0.1, 1e-9, 2**53, 1e300]),
     "minLength": SIZES,
     "maxLength": SIZES,
     "minItems": SIZES,
@@ -117,7 +119,7 @@ def test_quick_verdict_is_that_of_jsonschema(schema: dict[str, Any], values: lis
     if quick is None:
         return
     for value in values:
-        expected = json_schema.is_valid(json_schema.validator_for(schema), value)
+        expected = Judge(schema).fits(schema, value)
         assert quick.is_valid(value) == expected, (schema, value)
         assert json_schema.accepts(schema, value) == expected
 
@@ -187,7 +189,6 @@ def test_quick_verdict_of_values_that_are_easily_misjudged(schema: dict[str, Any
         {"$schema": "http://json-schema.org/draft-07/schema#"},
         {"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#"}}},
         {"dependencies": {"a": ["b"]}},
-        {"multipleOf": 0.1},
         {"patternProperties": {"^a$": False}},
         {"maximum": 2**63},
         {"enum": [{"a": [-1e30]}]},
@@ -234,8 +235,8 @@ def dismantle(value: dict[str, Any]) -> None:
 
 def test_deeply_nested_value_is_not_accepted() -> None:
     tree: dict[str, Any] = {"$ref": "#/$defs/t", "$defs": {"t": {"properties": {"a": {"$ref": "#/$defs/t"}}}}}
-    assert json_schema.accepts(tree, nested(json_schema.MAX_DEPTH))
-    assert not json_schema.accepts(tree, nested(json_schema.MAX_DEPTH + 1))
+    assert json_schema.accepts(tree, nested(MAX_DEPTH))
+    assert not json_schema.accepts(tree, nested(MAX_DEPTH + 1))
     value = nested(100_000)
     assert not json_schema.accepts(tree, value)
     assert not json_schema.accepts({"uniqueItems": True}, [value, value])

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import httpx
 
-from ..arguments import check, prepare
+from ..arguments import check_aside, prepare_aside
 from ..errors import ArgumentError, RequestError, RuntimeFailure, UpstreamError
 from ..protocol import jsonrpc
 from ..request import build
@@ -112,7 +112,7 @@ class Calls:
                 call = partial(
                     self.call, caller=caller, trace=trace, events=events, max_streamed_bytes=max_streamed_bytes
                 )
-                return self.sanitizer.result(await tool.answer(prepare(tool, arguments), call))
+                return self.sanitizer.result(await tool.answer(await prepare_aside(tool, arguments), call))
             wait = self._limiter(caller, tool.name) if self._limiter else None
             if wait is not None:
                 return error_result(_too_many_calls(tool, wait))
@@ -132,8 +132,8 @@ class Calls:
         With `lenient`, arguments that do not fit are sent, and the result says so; what cannot be sent is refused.
         """
         if not self._options.lenient:
-            return await self._call(tool, prepare(tool, arguments), context)
-        checked, refusal = check(tool, arguments)
+            return await self._call(tool, await prepare_aside(tool, arguments), context)
+        checked, refusal = await check_aside(tool, arguments)
         function = self._functions.get(tool.name)
         if refusal and function is not None and not function.takes(checked):
             raise ArgumentError(refusal)

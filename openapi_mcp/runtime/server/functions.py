@@ -61,9 +61,11 @@ class Result(CallToolResult, Generic[T_co]):
 
 
 def _conforms(schema: Schema, value: Any) -> bool:
-    if json_schema.accepts(schema, value):
+    """Return whether a value conforms to a schema, or is too complex to be judged."""
+    try:
+        return json_schema.is_valid(schema, value)
+    except (json_schema.BudgetSpent, RecursionError):
         return True
-    return json_schema.is_valid(json_schema.validator_for(schema), value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,156 @@
+"""The arguments of a call: checked against the tool's inputSchema, coerced where that is safe, else explained.
+
+- Validation is JSON Schema 2020-12 without format assertion, and fetches nothing.
+- Coercion: models and clients send objects, arrays, numbers and booleans as text, and one value for a list of one. A
+  string that the schema refuses is replaced by the JSON that it holds, and a scalar in the place of an array by an
+  array with it, if the schema accepts that. Nothing else is ever changed.
+- An undeclared property that is spelled almost like a declared one, which is missing, is refused even where the schema
+  allows any name: APIs ignore what they do not know, and a filter that is ignored matches everything.
+- Explanation: a failure becomes a sentence with which a model can correct its call: which argument, what is expected,
+  what was sent. Values are shortened, only the first failures are listed, and no schema is repeated.
+
+Specification: MCP server/tools, "Error Handling" (input validation errors are tool execution errors that a model can
+correct).
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from .. import background
+from ..errors import ArgumentError
+from ..json_schema import (
+    MAX_FAILURES,
+    MAX_STEPS,
+    BudgetSpent,
+    Failure,
+    Judge,
+    exceeds,
+    refused_part,
+    undeclared_names,
+    verdict,
+)
+from ..tool import Tool
+from ..types import Schema, ToolDescription
+from .coercion import Coercion
+from .explanation import MAX_LISTED, explain, location
+from .spelling import misspellings
+
+logger = logging.getLogger("openapi_mcp")
+
+MAX_QUICK_UNITS: Final = 100_000
+"""Applications of a schema to a part of the arguments while an event loop waits: about a millisecond."""
+
+MAX_QUICK_PARTS: Final = 1_000
+"""Parts of arguments that are judged while an event loop waits."""
+
+_MAX_SMALL_STEPS: Final = 100_000
+"""Steps that are taken to explain the failures of so few parts: a tenth of a second. Most take some hundred."""
+
+_MAX_PLACE_STEPS: Final = 100_000
+"""Steps that are taken to explain a failure whose place alone is known: a tenth of a second."""
+
+
+def prepare(tool: ToolDescription, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments to send. Raises ArgumentError: which argument, what is expected, what was sent."""
+    coerced, refusal = check(tool, arguments)
+    if refusal:
+        raise ArgumentError(refusal)
+    return coerced
+
+
+async def prepare_aside(tool: ToolDescription, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return and raise as `prepare`; only small arguments that fit are judged while the event loop waits."""
+    if _surely_fit(tool, arguments):
+        return dict(arguments)
+    return await background.run(_lane(arguments), prepare, tool, arguments)
+
+
+async def check_aside(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return and raise as `check`; only small arguments that fit are judged while the event loop waits."""
+    if _surely_fit(tool, arguments):
+        return dict(arguments), ""
+    return await background.run(_lane(arguments), check, tool, arguments)
+
+
+def _lane(arguments: Mapping[str, Any]) -> background.Lane:
+    return "large" if exceeds(arguments, MAX_QUICK_PARTS) else "small"
+
+
+def _surely_fit(tool: ToolDescription, arguments: Mapping[str, Any]) -> bool:
+    """Return whether arguments are small and certainly fit, with no name that may be misspelled."""
+    schema = tool.input_schema
+    if exceeds(arguments, MAX_QUICK_PARTS) or verdict(schema, arguments, MAX_QUICK_UNITS) is not True:
+        return False
+    return not any(undeclared.absent for undeclared in undeclared_names(schema, arguments))
+
+
+def check(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the arguments, coerced where that makes them fit, and the refusal of the others; empty if all fit.
+
+    Arguments for which that is not found out in time are not refused: the API judges them, and the log says so. Raises
+    ArgumentError for arguments that cannot be checked.
+    """
+    coerced, failures, sentences = dict(arguments), list[Failure](), list[str]()
+    known = verdict(tool.input_schema, arguments)
+    if known is not True:
+        try:
+            coerced, failures = _judge(tool.input_schema, coerced)
+        except BudgetSpent:
+            if known is False:
+                sentences = _refused_part(tool.input_schema, coerced)
+            else:
+                logger.warning("The arguments of %s are too complex to be judged; the API judges them.", tool.name)
+        except RecursionError as error:
+            raise ArgumentError("The arguments are nested too deeply to be checked.") from error
+    sentences = [*misspellings(tool.input_schema, coerced), *explain(_shallowest_first(failures)), *sentences]
+    if not sentences:
+        return coerced, ""
+    return coerced, _listed(tool, sentences, is_complete=len(failures) < MAX_FAILURES) + _homonyms(tool, failures)
+
+
+def _judge(schema: Schema, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Failure]]:
+    """Return the coerced arguments, and the first failures of these. Raises BudgetSpent and RecursionError."""
+    judge = Judge(schema, MAX_STEPS if exceeds(arguments, MAX_QUICK_PARTS) else _MAX_SMALL_STEPS)
+    coerced = Coercion(judge).coerce(schema, arguments)
+    if coerced is not arguments and verdict(schema, coerced):
+        return coerced, []
+    return coerced, judge.failures(schema, coerced)
+
+
+def _shallowest_first(failures: Sequence[Failure]) -> list[Failure]:
+    return sorted(failures, key=lambda failure: len(failure.path))
+
+
+def _refused_part(schema: Schema, arguments: dict[str, Any]) -> list[str]:
+    """Return the sentences about arguments that certainly do not fit, where it would take too long to find out why."""
+    place = refused_part(schema, arguments)
+    try:
+        failures = Judge(schema, _MAX_PLACE_STEPS).failures(place.schema, place.value)
+    except (BudgetSpent, RecursionError):
+        failures = []
+    whole = [failure._replace(path=(*place.path, *failure.path)) for failure in _shallowest_first(failures)]
+    return explain(whole) or [f"{location(place.path)} does not fit its schema, and is too complex to say why."]
+
+
+def _homonyms(tool: ToolDescription, failures: Sequence[Failure]) -> str:
+    """Return which argument is which, where one that failed shares its original name with another."""
+    if not isinstance(tool, Tool):
+        return ""
+    failed = {str(failure.path[0]) for failure in failures if failure.path}
+    failed |= {name for failure in failures if failure.keyword == "required" for name in failure.names}
+    text = ""
+    for wire_name in dict.fromkeys(item.wire_name for item in tool.arguments if item.name in failed and item.wire_name):
+        group = [f"`{item.name}` in the {item.location}" for item in tool.arguments if item.wire_name == wire_name]
+        text += f" The API has `{wire_name}` more than once: {', '.join(group)}." if len(group) > 1 else ""
+    return text
+
+
+def _listed(tool: ToolDescription, sentences: Sequence[str], *, is_complete: bool) -> str:
+    """Return one sentence as it is, several as a short list."""
+    if len(sentences) == 1:
+        return sentences[0]
+    listed = "".join(f"\n- {sentence}" for sentence in sentences[:MAX_LISTED])
+    rest = len(sentences) - MAX_LISTED
+    more = f"\n- … and {'' if is_complete else 'at least '}{rest} more." if rest > 0 else ""
+    return f"The arguments do not fit `{tool.name}`:{listed}{more}"

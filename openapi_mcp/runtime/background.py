@@ -1,0 +1,33 @@
+"""Threads for work that would hold up the event loop: judging and reading what is large.
+
+Each lane is one thread, which does one task after the other, so that small tasks do not wait for large ones. Python
+lets other threads run every few milliseconds, so the event loop goes on; it would wait for each of many threads.
+"""
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from typing import Literal, ParamSpec, TypeAlias, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Lane: TypeAlias = Literal["small", "large"]
+"""The kind of a task: some hundredths of a second, or seconds."""
+
+
+async def run(lane: Lane, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """Return what a function returns that is called in a thread, once the tasks before it in its lane are done.
+
+    Raises what it raises. A caller that is cancelled does not stop a task that has begun.
+    """
+    context = contextvars.copy_context()
+    call = partial(context.run, partial(function, *args, **kwargs))
+    return await asyncio.get_running_loop().run_in_executor(_thread(lane), call)
+
+
+@cache
+def _thread(lane: Lane) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix=lane)

@@ -23,7 +23,6 @@ from .runtime.server.server import Server
 from .runtime.tool import SecurityScheme, Tool
 from .runtime.types import Implementation
 from .token_budget import BYTES_PER_TOKEN
-from .tools.names import suggest_names
 
 if TYPE_CHECKING:
     from .contract.drift import DriftLog
@@ -116,6 +115,8 @@ class Bridge:
         """Return the tool of a name. Raises UnknownTool, which suggests the nearest name."""
         tools = {tool.name: tool for tool in self.tools}
         if name not in tools:
+            from .tools.names import suggest_names
+
             source = redact(self.config.source)
             hint = suggest_names(name, tools) or f"openapi-mcp inspect {source}"
             raise UnknownTool(f"no such tool: {name}", where=source, hint=hint)
@@ -174,6 +175,8 @@ def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -
     """Raise UsageError for a credential of no security scheme, a pin that is no tool, a FROM that is no base URL."""
     for name in config.credentials:
         if name not in info.security_schemes:
+            from .tools.names import suggest_names
+
             defined = ", ".join(info.security_schemes) or "none"
             hint = suggest_names(name, info.security_schemes) or f"the document's security schemes are: {defined}"
             raise UsageError(f"no such security scheme: {name}", where=f"--auth {name}=…", hint=hint)

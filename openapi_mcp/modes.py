@@ -7,12 +7,9 @@ from typing import Final
 
 from .code_mode.limits import DEFAULT_LIMITS, CodeLimits
 from .errors import UsageError
-from .runtime.search import ranking
-from .runtime.search.tools import NAMES, search_catalog
 from .runtime.server.catalog import Catalog
 from .runtime.tool import Tool
 from .token_budget import tokens, tokens_of_bytes
-from .tools.names import suggest_names
 
 
 class Mode(StrEnum):
@@ -47,9 +44,15 @@ def decide(mode: Mode, tools: Sequence[Tool], sizes: Mapping[str, int] = {}) -> 
     if mode is not Mode.AUTO:
         return ModeDecision(False) if mode is Mode.ALL else ModeDecision(True, "requested with --mode")
     reason = _excess(tools, sizes)
-    if reason and not ranking.is_available():
+    if reason and not _has_search():
         return ModeDecision(False, f"{reason}; but this Python's SQLite was built without FTS5, so there is no search")
     return ModeDecision(bool(reason), reason)
+
+
+def _has_search() -> bool:
+    from .runtime.search import ranking
+
+    return ranking.is_available()
 
 
 def _excess(tools: Sequence[Tool], sizes: Mapping[str, int]) -> str:
@@ -76,10 +79,12 @@ def catalog(
     check_pins(tools, pinned)
     if not decide(mode, tools, sizes).searches:
         return Catalog(tools, page_size=page_size, sizes=sizes)
+    from .runtime.search.tools import NAMES, search_catalog
+
     if reserved := (CODE_NAMES if mode is Mode.CODE else NAMES).intersection(pinned):
         message = f"{min(reserved)} is also the name of a tool of the search"
         raise UsageError(message, where="--pin", hint="give the operation another name with x-mcp")
-    if not ranking.is_available():
+    if not _has_search():
         message = "this Python's SQLite was built without FTS5, which the search needs"
         hint = "use --mode all, or another build of Python"
         raise UsageError(message, where=f"--mode {mode}", hint=hint)
@@ -93,6 +98,8 @@ def check_pins(tools: Sequence[Tool], pinned: Sequence[str]) -> None:
     names = {tool.name for tool in tools}
     for name in pinned:
         if name not in names:
+            from .tools.names import suggest_names
+
             hint = suggest_names(name, names) or "`openapi-mcp inspect` names the tools"
             raise UsageError(f"no such tool: {name}", where=f"--pin {name}", hint=hint)
 

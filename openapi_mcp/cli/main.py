@@ -93,19 +93,19 @@ def inspect(spec: str, tool: str | None, as_json: bool, validate: bool, debug: b
     Lists the tools with the tokens that each costs a model, the defects of the document, and whether `serve` lists or
     searches the tools. Tokens are estimated: the bytes of the tool's entry in the list, divided by four.
     """
-    from . import report
+    from . import inspection
 
     with reported_errors(debug):
         bridge = _open(_settings(spec, values), with_document=tool is None)
         if tool is not None:
             match = bridge.tool(tool)
-            _print_json(report.tool_json(match)) if as_json else console.out("\n".join(report.tool_page(match)))
+            _print_json(inspection.tool_json(match)) if as_json else console.out("\n".join(inspection.tool_page(match)))
             return
         problems = bridge.problems + (_validation_problems(bridge) if validate else ())
         if as_json:
-            _print_json(report.bridge_json(bridge, problems))
+            _print_json(inspection.bridge_json(bridge, problems))
         else:
-            report.print_tools(bridge, problems)
+            inspection.print_tools(bridge, problems)
 
 
 @command(app)

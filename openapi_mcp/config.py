@@ -88,6 +88,7 @@ class Config:
     total_timeout: float = DEFAULTS["total_timeout"]
     retries: int = DEFAULTS["retries"]
     follow_redirects_to: tuple[str, ...] = ()
+    accept_hosts: tuple[str, ...] = ()
     ca: Path | None = None
     client_cert: Path | None = None
     client_key: Path | None = None
@@ -130,6 +131,7 @@ class Config:
             "credentials": dict(map(parse_credential, texts.get("auth", ()))),
             "file_roots": tuple(map(_folder, texts.get("allow_files", ()))),
             "pinned": tuple(texts.get("pin", ())),
+            "accept_hosts": tuple(map(_name_of_host, texts.get("accept_host", ()))),
             "follow_redirects_to": tuple(map(_host, texts.get("follow_redirects_to", ()))),
         }
         names = {each.name for each in fields(cls)} & SETTINGS.keys() & options.keys()
@@ -231,6 +233,11 @@ def _host(text: str) -> str:
 
 
 _HOST: Final = re.compile(r"(\*\.)?[\w.-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
+
+
+def _name_of_host(text: str) -> str:
+    """Return the host, with its port, of a text that may be a URL."""
+    return text.partition("://")[2].partition("/")[0].rpartition("@")[2] if "://" in text else text.strip("/")
 
 
 def _mode(value: Any) -> Mode:

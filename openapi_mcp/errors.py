@@ -7,7 +7,8 @@
     ├── UnknownTool           4  no tool of that name
     ├── CallFailed            5  `openapi-mcp call`: the result of the call is an error
     ├── UnresolvedConflicts   6  a package holds conflicts between its owner's edits and generated code
-    └── PackageStale          7  `openapi-mcp generate --check`: the package is out of date
+    ├── PackageStale          7  `openapi-mcp generate --check`: the package is out of date
+    └── HostChanged           8  a document would send a credential to another host than before
 
 A defect *inside* a document is never an exception that leaves the compile side: it is a `Problem`, and the rest works.
 """
@@ -66,6 +67,12 @@ class PackageStale(BridgeError):
     """A package on disk differs from what its document generates now."""
 
     exit_code = 7
+
+
+class HostChanged(BridgeError):
+    """A document would send a credential to another host than at the last start."""
+
+    exit_code = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,6 +123,11 @@ OPTIONS: Final = (
         metavar="HOST", many=True
     ),
     Option(
+        "accept_host", API, _CALLING,
+        "Send credentials to this host, which the document did not name at the last start. Needed once.",
+        metavar="HOST", many=True
+    ),
+    Option(
         "ca", API, _OPENING, "Certificates to trust instead of the usual ones (PEM), of the API and of the document's "
         "host.", metavar="FILE", kind=Path
     ),

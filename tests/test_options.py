@@ -35,6 +35,7 @@ PARSED = {
     "header",
     "auth",
     "allow_files",
+    "accept_host",
     "pin",
 }
 """Options whose values `Config.from_options` parses into fields of other names."""

@@ -18,6 +18,7 @@ MODULES = {
     "BridgeError": "errors",
     "CallFailed": "errors",
     "DocumentError": "errors",
+    "HostChanged": "errors",
     "PackageStale": "errors",
     "Problem": "errors",
     "ReferenceRefused": "errors",

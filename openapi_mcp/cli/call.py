@@ -17,6 +17,7 @@ from ..runtime.request.context import context_of
 from ..runtime.request.redaction import REMOVED, redact
 from ..runtime.tool import Tool
 from ..runtime.types import CallToolResult, JsonObject
+from . import destinations
 
 MASK: Final = "***"
 """Text that replaces a credential in a printed request."""
@@ -114,7 +115,11 @@ def _body_text(body: bytes) -> str:
 
 
 def call(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
-    """Call a tool and return its result; an invalid argument or a broken connection gives a result too."""
+    """Call a tool and return its result; an invalid argument or a broken connection gives a result too.
+
+    Raises HostChanged.
+    """
+    destinations.check(bridge)
 
     async def run() -> CallToolResult:
         server = bridge.server()

@@ -27,7 +27,7 @@ from ..runtime import stdio_streams
 from ..runtime.request.redaction import redact
 from ..runtime.server.reloadable import ReloadableServer
 from ..runtime.server.server import Server
-from . import console, report
+from . import console, destinations, report
 from .settings import Settings
 
 POLL_INTERVAL: Final = 1.0
@@ -213,7 +213,11 @@ class Reloader:
 
 
 def _server(bridge: Bridge) -> Server:
-    """Make a server that declares whether its tools may change: a document from stdin cannot be read twice."""
+    """Make a server that declares whether its tools may change: a document from stdin cannot be read twice.
+
+    Raises HostChanged: neither at the start nor on a reload does a document take a credential to another host.
+    """
+    destinations.check(bridge)
     can_change = bridge.config.source != "-" and (bridge.config.watch or HANGUP is not None)
     return bridge.server(list_changed=can_change)
 

@@ -1,68 +1,16 @@
-"""Text and JSON about a bridge, for `inspect` and `serve`. No text of a document reaches a terminal unescaped.
+"""Text about a bridge and its errors, for `serve` and `inspect`. No text of a document reaches a terminal unescaped."""
 
-`savings` tries each option that shortens the list, so that the tokens it shows are those of that option.
-"""
-
-import json
-import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from .. import token_budget
 from ..bridge import Bridge
-from ..compilation import Compilation
 from ..errors import BridgeError, Problem
-from ..modes import Mode
-from ..runtime.protocol.output_schemas import open_schema
 from ..runtime.request.credentials import credential_lines
 from ..runtime.request.redaction import redact
-from ..runtime.search.ranking import is_available
-from ..runtime.search.tools import search_catalog
-from ..runtime.tool import Argument, Tool
-from ..selection import only_reads, read_only_candidates
-from ..token_budget import TokenBudget, tokens, tokens_of_bytes, total
-
-
-def savings(bridge: Bridge) -> Iterator[tuple[str, int]]:
-    """Yield options that change the size of the list, and the tokens of the list with each.
-
-    They do not change a search; where tools are searched, they are tried on the list of all tools.
-    """
-    config, searches = bridge.config, bridge.mode_decision.searches
-    list_budget = replace(config, mode=Mode.ALL).compile_options.token_budget
-    listed = _compile(bridge, list_budget) if searches else bridge.compilation
-    prefix = "--mode all " if searches else ""
-    if searches:
-        yield "--mode all", token_budget.total(listed.sizes)
-    if not config.selection.read_only:
-        sizes = zip(listed.tools, listed.sizes, strict=True)
-        yield (
-            f"{prefix}--read-only",
-            token_budget.total(
-                size for tool, size in sizes if only_reads(tool.method, tool.annotations.get("readOnlyHint"))
-            ),
-        )
-    if not config.compact:
-        compact = _compile(bridge, TokenBudget(compact=True, max_tools=config.max_tools))
-        yield f"{prefix}--compact", token_budget.total(compact.sizes)
-    if not searches and is_available():
-        searched = search_catalog(bridge.tools).tools
-        yield "--mode search", token_budget.total(map(token_budget.size, searched))
-    if not listed.limits.is_full:
-        uncut = _compile(bridge, TokenBudget(budget=None, max_tools=config.max_tools))
-        yield f"{prefix and prefix + 'and '}nothing shortened", token_budget.total(uncut.sizes)
-
-
-def _compile(bridge: Bridge, budget: TokenBudget) -> Compilation:
-    from ..tools import compiler
-
-    return compiler.compile_document(bridge.document, replace(bridge.config.compile_options, token_budget=budget))
-
-
-MAX_COLUMNS = 10_000
-"""Columns if the output is not a terminal: rows are never wrapped, so that grep and cut work on them."""
+from ..runtime.tool import Tool
+from ..token_budget import tokens, total
+from . import destinations
 
 
 def printable(text: str) -> str:
@@ -151,8 +99,10 @@ def _base_url(url: str | None, is_guess: bool) -> str:
 
 
 def credentials(bridge: Bridge) -> list[str]:
-    """Return a line for each security scheme: whether its credential is set, by what, and which hosts it is sent to."""
-    lines = [printable(line) for line in credential_lines(bridge.tools, bridge.request_options())]
+    """Return a line for each credential: whether it is set, by which variable or option, and the hosts that get it."""
+    options = bridge.request_options()
+    lines = [*credential_lines(bridge.tools, options), *destinations.lines_of_options(bridge, options)]
+    lines = [printable(line) for line in lines]
     unused = bridge.config.credentials.keys() - {scheme.name for scheme in bridge.security_schemes()}
     return lines + [f"{printable(name)}: set, but no tool uses it" for name in sorted(unused)]
 
@@ -166,7 +116,7 @@ def serving(bridge: Bridge, connection: Sequence[str]) -> str:
     """Return the text that `serve` prints on stderr when it is ready: tools, base URLs, credentials, how to connect."""
     rows = [("", f"{heading(bridge)}: {totals(bridge, bridge.problems)}")]
     rows += [("calls go to", line) for line in base_urls(bridge)]
-    rows += [("credentials", line) for line in credentials(bridge)]
+    rows += [("credentials", line) for line in (*credentials(bridge), *destinations.memory_lines(bridge))]
     rows += [("connect", line) for line in connection]
     if bridge.mode_decision.reason:
         rows.append(("mode", listing(bridge)))
@@ -174,7 +124,7 @@ def serving(bridge: Bridge, connection: Sequence[str]) -> str:
     if next_cursor:
         hint = f"clients that read only one page see {len(page):,} of the tools; --include selects tools"
         rows.append(("pages", hint))
-    rows += [("", line) for line in _limit_lines(bridge)]
+    rows += [("", line) for line in limit_lines(bridge)]
     if bridge.problems:
         rows.append(("problems", f"openapi-mcp inspect {redact(bridge.config.source)}"))
     return "\n".join(f"{label:>12}  {text}" if label else text for label, text in rows)
@@ -183,12 +133,13 @@ def serving(bridge: Bridge, connection: Sequence[str]) -> str:
 def listing(bridge: Bridge) -> str:
     """Return one line about the list: its tools and tokens, and the reason for a search or against it."""
     decision = bridge.mode_decision
-    listed = f"{plural(len(bridge.catalog.tools), 'tool')} listed, about {_listed_tokens(bridge):,} tokens"
+    listed = f"{plural(len(bridge.catalog.tools), 'tool')} listed, about {listed_tokens(bridge):,} tokens"
     hint = "; --mode all lists every tool, --pin single ones" if decision.searches else ""
     return f"{listed}{f': {decision.reason}' if decision.reason else ''}{hint}"
 
 
-def _listed_tokens(bridge: Bridge) -> int:
+def listed_tokens(bridge: Bridge) -> int:
+    """Return the tokens of the list as it is served."""
     return sum(map(tokens, bridge.catalog.tools)) if bridge.mode_decision.searches else total(bridge.compilation.sizes)
 
 
@@ -207,30 +158,7 @@ def one_line(error: BridgeError) -> str:
     return printable(f"{error.message}{location}{f'; {error.hint}' if error.hint else ''}")
 
 
-def print_tools(bridge: Bridge, problems: Sequence[Problem]) -> None:
-    """Print the tools, a line each, then the problems, the credentials and savings, and the totals last."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("TOOL", "METHOD", "PATH", "TITLE", "ARGUMENTS"):
-        table.add_column(column, overflow="fold")
-    table.add_column("TOKENS", justify="right")
-    sizes = bridge.sizes
-    for tool in bridge.tools:
-        cells = (tool.name, tool.method, tool.path, tool.title or "", ", ".join(map(_argument, tool.arguments)))
-        table.add_row(*(Text(printable(cell)) for cell in cells), f"{tokens_of_bytes(sizes[tool.name]):,}")
-    Console(width=None if sys.stdout.isatty() else MAX_COLUMNS).print(table)
-    lines = [*problem_lines(problems), *(f"calls go to {line}" for line in base_urls(bridge))]
-    lines += [f"credential {line}" for line in credentials(bridge)]
-    lines += [*_limit_lines(bridge), *_candidate_lines(bridge)]
-    lines += [f"serve: {listing(bridge)}", *_saving_lines(bridge)]
-    for line in ("", *lines, f"{heading(bridge)}: {totals(bridge, problems)}"):
-        print(line)
-
-
-def _limit_lines(bridge: Bridge) -> Iterable[str]:
+def limit_lines(bridge: Bridge) -> Iterable[str]:
     """Yield a line about the instructions and one about the tools' texts, where they were cut."""
     info = bridge.document_info
     length = len(info.instructions or "")
@@ -244,133 +172,3 @@ def _limit_lines(bridge: Bridge) -> Iterable[str]:
             f"shortened because of {cause}: descriptions to {limits.description:,} characters, those of arguments to "
             f"{limits.argument:,}, output schemas {schemas}"
         )
-
-
-MAX_CANDIDATES = 20
-"""Names in the line about tools that may only read; the JSON has all."""
-
-
-def _read_only_candidates(bridge: Bridge) -> list[str]:
-    """Return the names of POST tools that may only read, also of those that --read-only left out."""
-    config, tools = bridge.config, bridge.tools
-    if config.selection.read_only:
-        selection = replace(config.selection, read_only=False)
-        from ..tools import compiler
-
-        options = replace(config.compile_options, selection=selection)
-        tools = compiler.compile_document(bridge.document, options).tools
-    return [tool.name for tool in read_only_candidates(tools)]
-
-
-def _candidate_lines(bridge: Bridge) -> Iterable[str]:
-    """Yield a line that names the POST tools that may only read, and how to mark them."""
-    names = _read_only_candidates(bridge)
-    if names:
-        rest = f" and {len(names) - MAX_CANDIDATES:,} more (--json)" if len(names) > MAX_CANDIDATES else ""
-        yield (
-            f"POST that may only read: {', '.join(map(printable, names[:MAX_CANDIDATES]))}{rest}; --read-only offers "
-            "those that the document marks with x-mcp: {annotations: {readOnlyHint: true}}"
-        )
-
-
-def _saving_lines(bridge: Bridge) -> Iterable[str]:
-    """Yield a line for each option of `savings`, with the change in per cent."""
-    now = _listed_tokens(bridge)
-    for option, changed in savings(bridge):
-        yield f"with {option}: about {changed:,} tokens ({(changed - now) / max(now, 1):+.0%})"
-
-
-def _argument(argument: Argument) -> str:
-    return argument.name + ("" if argument.required else "?")
-
-
-def problem_lines(problems: Sequence[Problem]) -> Iterable[str]:
-    """Yield the problems, those that lost an operation first: message and pointer, then the cure on its own line."""
-    for problem in sorted(problems, key=lambda problem: problem.operation is None):
-        operation = f"lost {problem.operation}: " if problem.operation else ""
-        yield printable(f"{problem.kind}: {operation}{problem.message} [{redact(problem.pointer)}]")
-        if problem.hint:
-            yield "    " + printable(problem.hint)
-
-
-def tool_page(tool: Tool) -> Iterable[str]:
-    """Yield the lines about one tool: its request, its arguments and their locations, its schemas."""
-    yield printable(f"{tool.name} — {tool.title or tool.name}")
-    yield printable(f"{tool.method} {redact(tool.base_url or '(no server; set --base-url)')}{tool.path}")
-    yield ""
-    yield from (printable(line) for line in tool.description.splitlines())
-    for argument in tool.arguments:
-        location = argument.location if argument.wire_name is None else f"{argument.location} {argument.wire_name}"
-        yield f"  {printable(_argument(argument)):24} {printable(location)}"
-    for alternative in dict.fromkeys((*each, *tool.required_schemes) for each in tool.security):
-        names = " and ".join(dict.fromkeys(f"{scheme.name} ({scheme.variable})" for scheme in alternative))
-        yield f"  credential: {printable(names) or 'none needed'}"
-    for label, value in (("input schema", tool.input_schema), ("output schema", tool.output_schema)):
-        if value is not None:
-            yield f"\n{label}:\n{json.dumps(value, indent=2, ensure_ascii=True)}"
-    yield f"\nannotations: {json.dumps(dict(tool.annotations))}, about {tokens(tool):,} tokens"
-
-
-def tool_json(tool: Tool) -> dict[str, Any]:
-    """Return one tool as JSON: everything that a client sees, and the location of each argument."""
-    return {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "method": tool.method,
-        "path": tool.path,
-        "baseUrl": None if tool.base_url is None else redact(tool.base_url),
-        "operationId": tool.operation_id,
-        "tags": list(tool.tags),
-        "deprecated": tool.deprecated,
-        "arguments": [
-            {"name": each.name, "in": each.location, "wireName": each.wire_name, "required": each.required}
-            for each in tool.arguments
-        ],
-        "mediaTypes": [media_type.content_type for media_type in tool.body.media_types] if tool.body else [],
-        "security": [[scheme.name for scheme in alternative] for alternative in tool.security],
-        "annotations": dict(tool.annotations),
-        "inputSchema": tool.input_schema,
-        "outputSchema": None if tool.output_schema is None else open_schema(tool.output_schema),
-        "tokens": tokens(tool),
-    }
-
-
-def problem_json(problem: Problem) -> dict[str, Any]:
-    """Return one problem as JSON."""
-    return {
-        "pointer": redact(problem.pointer),
-        "kind": problem.kind,
-        "message": problem.message,
-        "hint": problem.hint,
-        "operation": problem.operation,
-    }
-
-
-def bridge_json(bridge: Bridge, problems: Sequence[Problem]) -> dict[str, Any]:
-    """Return the output of `inspect --json`."""
-    decision = bridge.mode_decision
-    return {
-        "title": bridge.implementation.title,
-        "version": bridge.implementation.version,
-        "source": bridge.document_info.uri,
-        "openapi": bridge.document_info.version,
-        "instructions": bridge.document_info.instructions,
-        "instructionsLength": bridge.document_info.instructions_length,
-        "callsGoTo": base_urls(bridge),
-        "operations": bridge.compilation.operations,
-        "excluded": bridge.compilation.excluded,
-        "lost": sum(problem.operation is not None for problem in problems),
-        "tokens": total(bridge.compilation.sizes),
-        "served": {
-            "searched": decision.searches,
-            "tools": len(bridge.catalog.tools),
-            "tokens": _listed_tokens(bridge),
-            "why": decision.reason,
-        },
-        "tokensWith": dict(savings(bridge)),
-        "readOnlyCandidates": _read_only_candidates(bridge),
-        "credentials": {scheme.name: scheme.variable for scheme in bridge.security_schemes()},
-        "tools": [tool_json(tool) for tool in bridge.tools],
-        "problems": [problem_json(problem) for problem in problems],
-    }

@@ -21,7 +21,7 @@ from ..runtime.http import hosting, supervisor
 from ..runtime.http.app import create_app
 from ..runtime.http.sessions import Sessions
 from ..runtime.http.workers import WorkerChannel, private_folder
-from . import console, report
+from . import console, destinations, report
 from .reload import Reloader, on_stderr
 from .serve_stdio import STOP_HANDLER, drift_summary, print_start
 from .settings import HttpSettings, Settings
@@ -42,6 +42,7 @@ def serve(settings: Settings, bridge: Bridge, http: HttpSettings) -> None:
             with drift_summary(reloader):
                 hosting.serve(_app(reloader, http, local=local), listener)
         else:
+            destinations.check(bridge)
             with private_folder() as folder:
                 print_start(bridge, connections)
                 worker = ServerWorker(settings, _with_secret(http), folder, local=local)

@@ -29,7 +29,7 @@ from .decoding import Decoder
 from .errors import describe
 from .events import NO_EVENTS, CallEvents
 from .http11 import SURPLUS, BufferedResponse, content_type
-from .progress import EXTENSION, CallProgress
+from .progress import EXTENSION, CallProgress, Deadlines
 from .redirects import MAX_REDIRECTS, redirected_request
 from .retries import Retries
 from .tls import tls_context
@@ -95,6 +95,7 @@ class Upstream:
         self._transport = transport or Transport(verify=verify)
         self._timeouts = Timeouts(connect_timeout, read_timeout, total_timeout or None)
         self._limits = _limits(self._timeouts)
+        self._deadlines = Deadlines(self._timeouts.total)
         self._retries = retries
         self._redirect_hosts = tuple(follow_redirects_to)
         self._max_bytes = max_bytes
@@ -106,15 +107,19 @@ class Upstream:
         response's extension `TRUNCATED` says so. `events` receives what happens meanwhile.
         """
         progress = CallProgress()
+        deadline = self._deadlines.start(progress)
         try:
-            async with asyncio.timeout(self._timeouts.total) as limit:
-                return await self._follow(request, limit.when(), events, progress)
+            return await self._follow(request, deadline, events, progress)
+        except asyncio.CancelledError as error:
+            if not progress.is_late:
+                raise
+            unsent = httpx.PoolTimeout("no connection in time") if progress.is_unsent else error
+            raise UpstreamError(self._out_of_time(request, progress)) from unsent
         except (httpx.HTTPError, OSError) as error:  # httpx does not wrap a TLS alert that follows the handshake
-            if isinstance(error, TimeoutError) and limit.expired():
-                unsent = httpx.PoolTimeout("no connection in time") if progress.is_unsent else error
-                raise UpstreamError(self._out_of_time(request, progress)) from unsent
             sentence = describe(error, _host(request), asdict(self._timeouts))
             raise UpstreamError(sentence + progress.status_note()) from error
+        finally:
+            self._deadlines.end(progress)
 
     @property
     def total_timeout(self) -> float | None:
@@ -127,6 +132,7 @@ class Upstream:
 
     async def aclose(self) -> None:
         """Close the connections."""
+        self._deadlines.close()
         await self._transport.aclose()
 
     async def _follow(

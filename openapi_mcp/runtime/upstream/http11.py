@@ -53,7 +53,6 @@ _LENIENCIES: Final = {
     "lenient_chunked_length": True,
 }
 _HEAD_TOO_LARGE: Final = f"it has more than {MAX_HEAD_BYTES} bytes of header fields"
-_TOO_MANY_FIELDS: Final = f"it has more than {MAX_FIELDS} header fields"
 _TOO_MUCH_FRAMING: Final = "its chunks have far more bytes around the body than in it"
 _VERSIONS: Final = frozenset({"1.1", "1.0"})
 _NOT_HTTP: Final = "it does not begin with HTTP/1.1 or HTTP/1.0"
@@ -145,6 +144,7 @@ class ResponseParser:
         "_field_bytes",
         "_fields",
         "_has_ambiguous_end",
+        "_has_null",
         "_is_bodiless",
         "_is_informational",
         "_parser",
@@ -170,7 +170,7 @@ class ResponseParser:
         self.body: list[bytes] = []
         self._fields: dict[bytes, list[bytes]] = {}  # the header fields about the body, by names in lower case
         self._is_bodiless = method == "HEAD"
-        self._is_informational = self._ends_with_connection = self._has_ambiguous_end = False
+        self._is_informational = self._ends_with_connection = self._has_ambiguous_end = self._has_null = False
         self._field_bytes = self._bytes_without_body = self._body_bytes = self._received_bytes = 0
         self._parser = httptools.HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(**_LENIENCIES)
@@ -195,6 +195,8 @@ class ResponseParser:
             return
         self._bytes_without_body += len(data)
         self._received_bytes += len(data)
+        if not self.status and b"\0" in data:
+            self._has_null = True
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
@@ -257,10 +259,6 @@ class ResponseParser:
         if self._field_bytes > MAX_HEAD_BYTES:
             raise ValueError(_HEAD_TOO_LARGE)
         if not self.status:
-            if b"\0" in value:
-                raise ValueError("a header field has a null character")
-            if len(self.headers) == MAX_FIELDS:
-                raise ValueError(_TOO_MANY_FIELDS)
             value = value.rstrip(b" \t")
             self.headers.append((name, value))
             if (field := name.lower()) in _BODY_FIELDS:
@@ -276,6 +274,7 @@ class ResponseParser:
             raise ValueError(_NOT_HTTP)
         if status < 100:
             raise ValueError("its status is below 100")
+        self._check_fields()
         self._is_informational = status < 200
         if status == 101:
             raise ValueError("it switches to a protocol that was not requested")
@@ -286,9 +285,15 @@ class ResponseParser:
             return
         self._determine_end(status)
         self.version = version
-        if not self.reason.isalnum():  # most are OK
+        if self.reason != b"OK":  # as most are
             self.reason = self.reason.translate(None, _CONTROL_CHARACTERS)
         self.status = status
+
+    def _check_fields(self) -> None:
+        if self._has_null and any(b"\0" in value for _, value in self.headers):
+            raise ValueError("a header field has a null character")
+        if len(self.headers) > MAX_FIELDS:
+            raise ValueError(f"it has more than {MAX_FIELDS} header fields")
 
     def on_body(self, data: bytes) -> None:
         """Store a piece of the body."""

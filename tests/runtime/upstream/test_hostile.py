@@ -200,6 +200,43 @@ def test_cancelled_call_is_cancelled_and_does_not_time_out() -> None:
     asyncio.run(call())
 
 
+def test_calls_at_once_end_each_in_its_own_time_and_their_tasks_go_on() -> None:
+    async def call(url: str, upstream: Upstream, delay: float) -> float:
+        await asyncio.sleep(delay)
+        start = asyncio.get_running_loop().time()
+        for _ in range(2):
+            with pytest.raises(UpstreamError, match="did not finish within"):
+                await upstream.send(httpx.Request("GET", url))
+        task = asyncio.current_task()
+        assert task
+        assert not task.cancelling()
+        async with asyncio.timeout(LATE):
+            await asyncio.sleep(0)
+        return asyncio.get_running_loop().time() - start
+
+    async def calls() -> list[float]:
+        async def ignore(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+            await asyncio.Event().wait()
+
+        upstream = Upstream(total_timeout=BUDGET)
+        try:
+            async with serving(ignore) as url:
+                return await asyncio.gather(*(call(url, upstream, delay) for delay in (0, 0.1, 0.3, 0.5)))
+        finally:
+            await upstream.aclose()
+
+    assert all(2 * BUDGET <= seconds + 0.01 < LATE for seconds in asyncio.run(calls()))
+
+
+def test_caller_that_cancels_when_the_time_is_over_is_obeyed() -> None:
+    async def call() -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(BUDGET / 2):
+                await sent(dripping(OK + b"\r\n"))
+
+    asyncio.run(call())
+
+
 # Bodies that unpack to gigabytes.
 
 

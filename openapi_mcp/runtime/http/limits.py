@@ -11,6 +11,7 @@ from typing import Any, Final
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
+from .. import background
 from ..protocol import jsonrpc
 from ..upstream.shares import ADDRESS_RATIO, CLIENT_RATIO, NO_LIMIT, Caller, Shares
 from .responses import HTTPError
@@ -51,6 +52,8 @@ class MessageReader:
             message = f"The message did not arrive within {self.seconds:g} seconds."
             raise HTTPError(408, message, headers={"Connection": "close"}) from None
         try:
+            if jsonrpc.takes_long(body):
+                return await background.run("large", jsonrpc.decode_in_steps, body)
             return jsonrpc.decode(body)
         except jsonrpc.InvalidJson as problem:
             raise HTTPError(400, str(problem), code=jsonrpc.PARSE_ERROR, request_id=problem.request_id) from None

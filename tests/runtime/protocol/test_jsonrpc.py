@@ -2,6 +2,9 @@
 
 import json
 import math
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -170,3 +173,58 @@ def test_id_at_the_end_of_a_long_message_is_read(end: bytes, request_id: Any) ->
 def test_search_for_an_id_never_fails(data: bytes) -> None:
     assert jsonrpc.find_id(data) is None or jsonrpc.is_id(jsonrpc.find_id(data))
     assert jsonrpc.find_last_id(data) is None or jsonrpc.is_id(jsonrpc.find_last_id(data))
+
+
+@given(JSON_VALUES | st.lists(JSON_VALUES))
+def test_decoding_in_steps_returns_the_same(value: Any) -> None:
+    data = json.dumps(value, allow_nan=False).encode() if is_finite(value) else b"[NaN]"
+    assert outcome(jsonrpc.decode_in_steps, data) == outcome(jsonrpc.decode, data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[1,]", b'{"a":1,"a":2}', b"[1e999]", b"[1e2, 1.5, -0]", b"[" * 100_000, b'"\xff"', b"[NaN]", b"1 2"],
+)
+def test_decoding_in_steps_refuses_the_same(data: bytes) -> None:
+    assert outcome(jsonrpc.decode_in_steps, data) == outcome(jsonrpc.decode, data)
+
+
+def is_finite(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
+
+def outcome(decode: Callable[[bytes], Any], data: bytes) -> Any:
+    try:
+        return json.dumps(decode(data))
+    except jsonrpc.InvalidJson as problem:
+        return str(problem)
+
+
+def test_other_threads_run_while_a_large_message_is_decoded() -> None:
+    data = b"[" + b"[]," * 300_000 + b"[]]"
+    assert jsonrpc.takes_long(data)
+    with ThreadPoolExecutor() as pool:
+        decoding = pool.submit(jsonrpc.decode_in_steps, data)
+        turns = 0
+        while not decoding.done():
+            time.sleep(0.001)
+            turns += 1
+    assert len(decoding.result()) == 300_001
+    assert turns > 5
+
+
+def test_id_of_a_large_message_that_is_not_json_is_found_at_once() -> None:
+    for wrong in (b"[" * 4_000_000, b"[]," * 1_400_000, b'"a",' * 1_000_000):
+        started = time.process_time()
+        assert jsonrpc.find_id(b'{"jsonrpc":"2.0","id":7,"params":' + wrong) == 7
+        assert jsonrpc.find_id(b'{"jsonrpc":"2.0","params":' + wrong) is None
+        assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize("data", [b'{"text":"' + b"a [b] {c}\\n" * 1000 + b'"}', b'["' + b"a" * 4_000_000 + b'"]'])
+def test_text_is_decoded_at_once(data: bytes) -> None:
+    assert not jsonrpc.takes_long(data)

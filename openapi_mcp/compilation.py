@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from .document.fetcher import Certificates
+from .document.addresses import Certificates
 from .errors import Problem
 from .runtime.tool import Tool
 from .runtime.types import Implementation

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from .base_url_map import BaseUrlMap
 from .code_mode.limits import CodeLimits
 from .compilation import BaseUrlOptions, CompileOptions
-from .document.fetcher import Certificates
+from .document.addresses import Certificates
 from .errors import UsageError
 from .modes import MAX_LISTED_TOOLS, Mode
 from .options import DEFAULTS, SETTINGS

@@ -65,7 +65,7 @@ HEAVY = {
 ON_DEMAND = {
     "__init__": {"bridge", "config", "errors", "runtime"},
     "bridge": {"contract", "document", "tools"},
-    "cache": {"platformdirs"},
+    "cache": {"document", "platformdirs"},
     "modes": {"code_mode", "runtime", "tools"},
 }
 """Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""

@@ -20,9 +20,8 @@ from urllib.parse import urlsplit
 
 from .. import __version__
 from ..compilation import CompileOptions, DocumentInfo
-from ..document.fetcher import Fetcher, is_remote
+from ..document.addresses import is_remote, local_path, real_path
 from ..document.model import DEFAULT_LIMITS
-from ..document.sources import local_path, real_path
 from ..errors import DocumentError
 from ..regular_files import digest_of
 from ..runtime.request.redaction import redact
@@ -97,6 +96,8 @@ class CompilationCache:
     def _is_same(self, info: DocumentInfo, uri: str) -> bool:
         if not is_remote(uri):
             return _digest(local_path(uri)) == info.digests[uri]
+        from ..document.fetcher import Fetcher
+
         home = self._source if is_remote(self._source) else ""
         fetcher = Fetcher(home, self._options.headers, certificates=self._options.certificates)
         url = self._source if uri == info.uri else uri

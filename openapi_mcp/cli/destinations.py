@@ -17,8 +17,7 @@ from typing import Any, Final, TypeAlias
 from ..bridge import Bridge
 from ..cache.files import Cache, folder, refusal
 from ..config import Config
-from ..document.fetcher import is_remote
-from ..document.sources import local_path, real_path
+from ..document.addresses import is_remote, local_path, real_path
 from ..errors import HostChanged
 from ..runtime.errors import RequestError
 from ..runtime.request import urls

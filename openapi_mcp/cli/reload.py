@@ -1,27 +1,17 @@
-"""`Reloader` keeps a running server at the newest valid version of its document; watchers wait for it to change.
+"""`Reloader` keeps a running server at the newest valid version of its document; `watching` waits for it to change.
 
-Files are watched by notifications of the operating system, URLs by conditional requests. Content counts: a file that
-was only touched has not changed. Editors, `git checkout` and container volumes replace files and links to them, so
-folders are watched, and files are read by the path that was configured. Until a new version is loaded the old tools
-serve; one that cannot be read or has no operations (it may be half written) is reported, and the old tools stay.
-
-Specification: RFC 9110 §13 (conditional requests).
+Until a new version is loaded the old tools serve; one that cannot be read or has no operations (it may be half written)
+is reported, and the old tools stay.
 """
 
 import asyncio
 import contextlib
-import hashlib
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
-from .. import regular_files
 from ..bridge import Bridge
-from ..document.fetcher import Fetched, Fetcher, is_remote
-from ..document.model import DEFAULT_LIMITS
-from ..document.sources import local_path, real_path
 from ..errors import BridgeError, DocumentError
 from ..runtime import stdio_streams
 from ..runtime.request.redaction import redact
@@ -29,122 +19,6 @@ from ..runtime.server.reloadable import ReloadableServer
 from ..runtime.server.server import Server
 from . import console, destinations, report
 from .settings import Settings
-
-POLL_INTERVAL: Final = 1.0
-"""Seconds between two checks of the files' dates: not every file system notifies, and early changes are missed."""
-
-Stamp: TypeAlias = tuple[int, int, int] | None
-"""Modification time, size and inode of a file; None if there is no file."""
-
-
-def changes(bridge: Bridge, settings: Mapping[Path, str | None] = {}) -> tuple[Callable[[], Awaitable[None]], ...]:
-    """Return functions that wait until a file or URL of a bridge changes; `settings` is as of FileWatcher.
-
-    Each waits for one kind of source, and may be called again after it has returned.
-    """
-    info, source = bridge.document_info, bridge.config.source
-    digests: dict[str, str | None] = dict.fromkeys(info.unread) | dict(info.digests)
-    root = digests.pop(info.uri, None)
-    addresses = {uri: digest for uri, digest in digests.items() if is_remote(uri)}
-    paths = {local_path(uri): digest for uri, digest in digests.items() if uri.startswith("file:")}
-    if is_remote(source):
-        addresses[source] = root
-    elif source != "-":
-        paths[local_path(source)] = root
-    paths |= settings
-    options = bridge.config.compile_options
-    fetcher = Fetcher(source if is_remote(source) else "", options.headers, certificates=options.certificates)
-    return FileWatcher(paths).changed, UrlWatcher(fetcher, addresses, bridge.config.watch_interval).changed
-
-
-class FileWatcher:
-    """A watcher of local files. `digests` are of their contents as they were read, by path; None for a missing file."""
-
-    def __init__(self, digests: Mapping[Path, str | None]) -> None:
-        self._digests = dict(digests)
-        self._stamps: dict[Path, Stamp] = {}
-
-    async def changed(self) -> None:
-        """Return as soon as the content of a file has changed."""
-        from watchfiles import awatch
-
-        folders = {folder for path in self._digests for folder in (path.absolute().parent, real_path(path).parent)}
-        existing = [folder for folder in folders if folder.is_dir()]
-        if not existing:
-            await asyncio.Event().wait()
-        notifications = awatch(
-            *existing,
-            watch_filter=None,
-            recursive=False,
-            rust_timeout=int(POLL_INTERVAL * 1000),
-            yield_on_timeout=True,
-            ignore_permission_denied=True,
-        )
-        async for _ in notifications:
-            if await asyncio.to_thread(self._check):
-                return
-
-    def _check(self) -> bool:
-        """Return whether a content has changed since the last check; reads files of a new date or size only."""
-        changed = False
-        for path, digest in self._digests.items():
-            stamp = _stamp(path)
-            if path not in self._stamps or stamp != self._stamps[path]:
-                self._stamps[path] = stamp
-                self._digests[path] = digest_of(path)
-                changed = changed or self._digests[path] != digest
-        return changed
-
-
-class UrlWatcher:
-    """A watcher of URLs, which requests each every `interval` seconds, on the condition that it has changed."""
-
-    def __init__(self, fetcher: Fetcher, digests: Mapping[str, str | None], interval: float) -> None:
-        self._fetcher = fetcher
-        self._digests = dict(digests)
-        self._validators: dict[str, Mapping[str, str]] = {}
-        self._interval = interval
-
-    async def changed(self) -> None:
-        """Return as soon as the content of a URL has changed. A URL without a response has not changed."""
-        if not self._digests:
-            await asyncio.Event().wait()
-        changed = False
-        while not changed:
-            await asyncio.sleep(self._interval)
-            changed = await asyncio.to_thread(self._check)
-
-    def _check(self) -> bool:
-        changes = [self._has_changed(url) for url in self._digests]  # every URL, so that its new state is noted
-        return any(changes)
-
-    def _has_changed(self, url: str) -> bool:
-        with suppress(BridgeError):  # the certificate files may be being replaced just now
-            fetched = self._fetcher.get_again(url, DEFAULT_LIMITS.file_bytes, self._validators.get(url, {}))
-            return fetched is not None and self._note(url, fetched)
-        return False
-
-    def _note(self, url: str, fetched: Fetched) -> bool:
-        self._validators[url] = fetched.validators
-        before, self._digests[url] = self._digests[url], hashlib.sha256(fetched.data).hexdigest()
-        return before != self._digests[url]
-
-
-def _stamp(path: Path) -> Stamp:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-def digest_of(path: Path) -> str | None:
-    """Return the SHA-256 of a regular file in hexadecimal; None if it cannot be read or is too large."""
-    try:
-        return regular_files.digest_of(path, DEFAULT_LIMITS.file_bytes)
-    except (OSError, ValueError):
-        return None
-
 
 HANGUP: Final = getattr(signal, "SIGHUP", None)
 """SIGHUP, by convention the signal to reload one's settings; None on Windows, which has none."""
@@ -190,10 +64,18 @@ class Reloader:
 
     def _settings_digest(self) -> Mapping[Path, str | None]:
         """Return the digest of the settings file as it is now, by its path; empty if there is no file."""
-        return {self._settings.file: digest_of(self._settings.file)} if self._settings.file else {}
+        if not self._settings.file:
+            return {}
+        from .watching import digest_of
+
+        return {self._settings.file: digest_of(self._settings.file)}
 
     def _sources(self, settings: Mapping[Path, str | None]) -> Sequence[Callable[[], Awaitable[object]]]:
-        return changes(self.bridge, settings) if self.bridge.config.watch else ()
+        if not self.bridge.config.watch:
+            return ()
+        from .watching import changes
+
+        return changes(self.bridge, settings)
 
     async def _reload(self) -> None:
         """Load the document again, and serve its tools if it is valid and has operations."""

@@ -4,26 +4,23 @@ Rules for http(s) addresses: a host that the user did not name must have public 
 to the address that was checked. Each redirect is checked in the same way. The user's headers are sent only to the
 origin of the document.
 
-The user's certificates (`Certificates`) are those that API calls are made with: the trusted ones count for every host,
+The user's certificates are those that API calls are made with: the trusted ones count for every host,
 the client certificate is shown to the origin of the document only.
 """
 
 import ipaddress
 import socket
-import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
 
 import httpx
 
-from ..errors import DocumentError, ReferenceRefused, UsageError
-from ..runtime.errors import RequestError
+from ..errors import DocumentError, ReferenceRefused
 from ..runtime.upstream.errors import certificate_hint
-from ..runtime.upstream.tls import tls_context
+from .addresses import Certificates, is_remote
 
 ACCEPT: Final = (
     "application/vnd.oai.openapi+json, application/vnd.oai.openapi, application/json, application/yaml;q=0.9, */*;q=0.5"
@@ -59,23 +56,6 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Certificates:
-    """The files of the trusted certificates and of the client's own (PEM), as `tls_context` takes them."""
-
-    ca: Path | None = None
-    client_cert: Path | None = None
-    client_key: Path | None = None
-
-    def context(self, *, own: bool) -> ssl.SSLContext | bool:
-        """Return httpx's `verify`, with the client certificate for the document's `own` origin. Raises UsageError."""
-        try:
-            return tls_context(self.ca, self.client_cert if own else None, self.client_key if own else None)
-        except RequestError as error:
-            hint = "see --ca, --client-cert and --client-key"
-            raise UsageError(str(error), where="the certificates", hint=hint) from None
-
-
-@dataclass(frozen=True, slots=True)
 class Fetcher:
     """An HTTP client for the files of one document.
 
@@ -86,7 +66,7 @@ class Fetcher:
     home: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     transport: httpx.BaseTransport | None = None
-    certificates: Certificates = Certificates()
+    certificates: Certificates = field(default_factory=Certificates)
 
     def get(self, url: str, most_bytes: int, admit: Callable[[str], None] = lambda _: None) -> Fetched:
         """Fetch one file of at most `most_bytes`; `admit` is called with each URL, redirects included, to refuse it.
@@ -164,11 +144,6 @@ class Fetcher:
     def _is_own(self, url: str) -> bool:
         """Return whether a URL has the origin of the document."""
         return origin(url) == origin(self.home)
-
-
-def is_remote(source: str) -> bool:
-    """Return whether a path or URI is an http(s) address."""
-    return source[:8].lower().startswith(("http://", "https://"))
 
 
 def origin(url: str) -> tuple[str, str, int | None]:

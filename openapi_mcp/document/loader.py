@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from ..errors import DocumentError, Problem
 from ..runtime.request.redaction import redact
+from .addresses import Certificates, is_remote
 from .bundle import Bundle
-from .fetcher import Certificates, Fetcher, is_remote
+from .fetcher import Fetcher
 from .model import DEFAULT_LIMITS, Document, Limits
 from .parser import Parsed, parse, text_of
 from .sources import References, SourceFile, read_root

@@ -28,7 +28,8 @@ from urllib.request import url2pathname
 
 from ..errors import DocumentError, ReferenceRefused
 from ..regular_files import UnfitFile, read_regular
-from .fetcher import Fetcher, is_remote, origin
+from .addresses import is_remote, local_path, real_path
+from .fetcher import Fetcher, origin
 from .model import Limits
 
 STDIN: Final = "stdin:"
@@ -68,20 +69,6 @@ def read_root(source: str, fetcher: Fetcher, limits: Limits) -> SourceFile:
         raise DocumentError(f"the document {error.reason}", hint=hint) from error
     except (OSError, ValueError) as error:
         raise DocumentError(f"the document cannot be read: {_reason(error)}", hint="check the path") from error
-
-
-def local_path(source: str) -> Path:
-    """Return the path of a local file that is given as a path or as a `file:` URL."""
-    return Path(url2pathname(urlsplit(source).path)) if source.startswith("file:") else Path(source)
-
-
-def real_path(path: Path) -> Path:
-    """Return the absolute path with symbolic links followed, as far as they lead.
-
-    Of links that lead back to themselves opening the file reports OSError (ELOOP). `Path.resolve` raises RuntimeError
-    for them before Python 3.13, and nothing since.
-    """
-    return Path(os.path.realpath(path))
 
 
 class References:

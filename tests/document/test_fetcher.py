@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from openapi_mcp.document.fetcher import DEADLINE, Fetcher, is_remote, origin, public
+from openapi_mcp.document.addresses import is_remote
+from openapi_mcp.document.fetcher import DEADLINE, Fetcher, origin, public
 from openapi_mcp.errors import DocumentError, ReferenceRefused
 
 MOST = 1000

@@ -33,6 +33,7 @@ _PRIORITY: Final = 5
 """The nice value of programs: the server, and thereby everybody else, goes first."""
 
 _MAX_ERROR_LENGTH: Final = 4000
+_COMPUTED_TOO_LONG: Final = "TimeoutError: feed time limit exceeded"
 
 Snapshot: TypeAlias = monty.SyncSnapshot
 
@@ -119,13 +120,15 @@ class SandboxProcess:
 
     def error_text(self, failure: monty.MontyError) -> str:
         """Return an error for the program's author: with lines of the program, and no details of this process."""
+        timeout = f"TimeoutError: the program computed for more than {self._limits.compute_seconds:g} seconds"
         if isinstance(failure, monty.MontyCrashedError):
-            timeout = f"TimeoutError: the program computed for more than {self._limits.compute_seconds:g} seconds"
             crash = "MemoryError: the program ran out of memory, and its process crashed"
             return timeout if failure.timed_out else crash
         if not isinstance(failure, monty.MontySyntaxError | monty.MontyRuntimeError):
             return f"RuntimeError: {failure}"[:_MAX_ERROR_LENGTH]
-        text = "\n".join([*self._frames(failure), failure.display("type-msg")])
+        message = failure.display("type-msg")
+        message = timeout if message.startswith(_COMPUTED_TOO_LONG) else message
+        text = "\n".join([*self._frames(failure), message])
         half = _MAX_ERROR_LENGTH // 2
         return text if len(text) <= _MAX_ERROR_LENGTH else f"{text[:half]}\n…\n{text[-half:]}"
 

@@ -142,7 +142,7 @@ class _ProgramRunner:
         calls = ProgramCalls(self.functions, self.names, call, self._sandbox.limits.calls)
         program = await self._sandbox.run(arguments["code"], {CALL_TOOL, *self.functions}, calls.call_function)
         if not program.error and not program.failed:
-            return _result(program, calls.notes)
+            return await asyncio.to_thread(_result, program, calls.notes)  # a large value takes long to measure
         if program.error:
             hint = await asyncio.to_thread(_hint, program.error, [CALL_TOOL, *self.functions])
             parts = [program.error, hint, calls.summary(), _output(program)]

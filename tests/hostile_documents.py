@@ -219,6 +219,62 @@ def many_paths(count: int) -> Value:
     return document({f"/p{n}/{{id}}": {"get": {"responses": OK}} for n in range(count)})
 
 
+def shared_path_item() -> Value:
+    parameters = [{"name": f"p{n}", "in": "query", "schema": {"type": "string"}} for n in range(1000)]
+    item = {"parameters": parameters, **{method: {"responses": OK} for method in ("get", "put", "post", "delete")}}
+    paths = {f"/p{n}": {"$ref": "#/components/pathItems/I"} for n in range(10_000)}
+    return document(healthy() | paths, "3.1.0", components={"pathItems": {"I": item}})
+
+
+def swagger_shared_path_item() -> Value:
+    item = {
+        "parameters": [{"name": f"p{n}", "in": "query", "type": "string"} for n in range(1000)],
+        "get": {"responses": OK},
+    }
+    paths = {f"/p{n}": {"$ref": "#/x-item"} for n in range(20_000)}
+    return {"swagger": "2.0", "info": INFO, "paths": healthy() | paths, "x-item": item}
+
+
+def shared_body() -> Value:
+    schema = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(2000)}}
+    content = {
+        "multipart/form-data": {"schema": {"$ref": "#/components/schemas/S"}},
+        "application/xml": {"schema": {"$ref": "#/components/schemas/S"}},
+    }
+    bodies = {"B": {"content": content}}
+    operation = {"requestBody": {"$ref": "#/components/requestBodies/B"}, "responses": OK}
+    return document(
+        {f"/p{n}": {"post": operation} for n in range(10_000)},
+        components={"schemas": {"S": schema}, "requestBodies": bodies},
+    )
+
+
+def triangle_of_definitions() -> Value:
+    """Return a document whose tools need 1, 2, … and 3,000 definitions: 4,500,000 together."""
+    schemas: Value = {"S0": LEAF}
+    for number in range(1, 3000):
+        schemas[f"S{number}"] = {
+            "type": "object",
+            "properties": {"next": {"$ref": f"#/components/schemas/S{number - 1}"}},
+        }
+    paths = {
+        f"/p{n}": posting({"type": "array", "items": {"$ref": f"#/components/schemas/S{n}"}})["/x"] for n in range(3000)
+    }
+    return document(paths, components={"schemas": schemas})
+
+
+def references_through_one_another() -> Value:
+    schemas: Value = {f"S{n}": {"$ref": f"#/components/schemas/S{n + 1}/properties/a"} for n in range(500)}
+    return document(posting({"$ref": "#/components/schemas/S0"}) | healthy(), components={"schemas": schemas})
+
+
+def long_keys() -> Value:
+    inner: Value = {f"{n}" + "k" * 1000: {"type": "string", "readOnly": n % 2 == 0} for n in range(20_000)}
+    for level in range(10):
+        inner = {"x" * 1000 + str(level): {"type": "object", "properties": inner}}
+    return document(posting({"type": "object", "properties": inner}) | healthy(), "3.1.0")
+
+
 def same_names(count: int) -> Value:
     operation = {"operationId": "same", "responses": OK}
     return document({f"/p{n}": {"get": operation} for n in range(count)})
@@ -472,6 +528,14 @@ DOCUMENTS: Final[Mapping[str, Maker]] = {
     "path items in a ring": made(circular_path_items),
     "100 operations with 1,000 shared parameters, Swagger 2.0": made(swagger_shared_parts),
     "20,000 paths": made(lambda: many_paths(20_000)),
+    "100,000 paths": made(lambda: many_paths(100_000)),
+    "20,000 paths of one item with 1,000 parameters": made(shared_path_item),
+    "20,000 paths of one item with 1,000 parameters, Swagger 2.0": made(swagger_shared_path_item),
+    "10,000 bodies of 2,000 properties": made(shared_body),
+    "a chain of 3,000 definitions, each the body of an operation": made(triangle_of_definitions),
+    "500 references through one another": made(references_through_one_another),
+    "a key of 30 MB": made(lambda: document(healthy() | {"/" + "k" * 30_000_000: {"get": {"responses": OK}}})),
+    "100,000 keys of 1,000 characters": made(long_keys),
     "20,000 operations of one name": made(lambda: same_names(20_000)),
     "3,000 parameters of one path, undeclared": made(lambda: many_path_parameters(3000, declared=False)),
     "3,000 parameters of one path, in another case": made(lambda: many_path_parameters(3000, declared=True)),
@@ -502,12 +566,13 @@ DOCUMENTS: Final[Mapping[str, Maker]] = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a command did: its exit code (None if it was stopped), its output, seconds, and peak memory in MiB."""
+    """What a command did: its exit code (None if it was stopped), output, seconds, seconds of CPU, and peak MiB."""
 
     returncode: int | None
     stdout: str
     stderr: str
     seconds: float
+    cpu: float
     mebibytes: float
 
 
@@ -539,7 +604,9 @@ def measure(arguments: Sequence[str], *, limit: float = 30.0, memory: int = 4 <<
         for thread in threads:
             thread.join()
     code = None if process.returncode == -signal.SIGKILL else process.returncode
-    return Measured(code, texts[0], texts[1], time.monotonic() - began, usage.ru_maxrss / 1024)
+    return Measured(
+        code, texts[0], texts[1], time.monotonic() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    )
 
 
 def _read(texts: list[str], number: int, stream: Any) -> None:

@@ -29,8 +29,8 @@ _DATA: Final = frozenset({"default", "enum", "const", "example", "examples", "va
 MAX_CHAIN: Final = 100
 """References that lead from one to the next, or through one another. Real chains have three."""
 
-MAX_STEPS: Final = 30_000_000
-"""Schemas, properties and parameters that the compilation of one document may visit. GitHub's takes a million."""
+MAX_STEPS: Final = 5_000_000
+"""Schemas, properties and parameters that one compilation may visit. The largest known documents take 150,000."""
 
 
 class BrokenReference(Exception):

@@ -23,6 +23,9 @@ _FLOWS: Final = {
     "application": "clientCredentials",
     "accessCode": "authorizationCode",
 }
+MAX_STRINGS: Final = 100
+"""Media types or schemes in one list, each of which the conversion repeats at every operation. Real lists have ten."""
+
 _COPIED_FIELDS: Final = ("info", "tags", "externalDocs", "security")
 _OPERATION_FIELDS: Final = (
     "tags",
@@ -52,6 +55,7 @@ class _DocumentConversion:
         self._schemas = DefinitionsConverter(_mapping(self._root.get("definitions")), self._resolver)
         self._parameters = ParameterConverter(self._resolver, self._schemas)
         self._problems: list[Problem] = []
+        self._shared_items: dict[str, Any] = {}  # converted path items that only references lead to, by their pointers
 
     def run(self) -> Document:
         root: JsonObject = {"openapi": "3.0.4"}
@@ -80,8 +84,15 @@ class _DocumentConversion:
             return node  # its Problem is reported where it is followed
         if not isinstance(item, dict) or pointer.startswith("#/paths/x-"):
             return item
+        if item is not node and len(node) == 1:
+            if location not in self._shared_items:
+                self._shared_items[location] = self._converted_item(item, location)
+            return self._shared_items[location]
         if item is not node:
             item = item | {key: value for key, value in node.items() if key != "$ref"}
+        return self._converted_item(item, location)
+
+    def _converted_item(self, item: JsonObject, location: str) -> JsonObject:
         shared, payload = self._parameters.split(item.get("parameters"), join(location, "parameters"))
         converted = {key: value for key, value in item.items() if key != "parameters"}
         if shared is not None:
@@ -222,6 +233,6 @@ def _mapping(value: Any) -> JsonObject:
 
 
 def _strings(value: Any) -> list[str]:
-    """Return the distinct strings of a list; a string alone is a list of one."""
+    """Return the distinct strings of a list, the first `MAX_STRINGS`; a string alone is a list of one."""
     items = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    return list(dict.fromkeys(item for item in items if isinstance(item, str)))
+    return list(dict.fromkeys(item for item in items[:MAX_STRINGS] if isinstance(item, str)))

@@ -12,15 +12,26 @@ from typing import Final, TypeVar
 MAX_STATES: Final = 64
 """Positions in a loop. The test takes quadratic time; patterns with larger loops are lists of words."""
 
+MAX_STEPS: Final = 20_000
+"""Steps of the test of one pattern: a hundredth of a second. Those of real documents take up to 200."""
+
 T = TypeVar("T")
 
 
+class TooManySteps(Exception):
+    """A pattern takes more than MAX_STEPS to be tested."""
+
+
 class Automaton:
-    """Positions of a pattern: the mask of characters of each, and its successors, once for each path to them."""
+    """Positions of a pattern: the mask of characters of each, and its successors, once for each path to them.
+
+    `steps` counts the work with them; its methods raise TooManySteps beyond MAX_STEPS.
+    """
 
     def __init__(self) -> None:
         self.characters: list[int] = []
         self.successors: list[list[int]] = []
+        self.steps = 0
 
     def position(self, characters: int) -> int:
         """Add a position for a mask of characters, and return it."""
@@ -32,7 +43,13 @@ class Automaton:
         """Let each of `after` follow each of `before`."""
         successors = list(after)
         for position in before:
+            self._spend(len(successors))
             self.successors[position] += successors
+
+    def _spend(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MAX_STEPS:
+            raise TooManySteps
 
     def is_exponential(self, positions: range) -> bool:
         """Return whether a loop around these positions, already connected, is exponential or above MAX_STATES."""
@@ -50,12 +67,15 @@ class Automaton:
         return any(len(set(step)) < len(step) for step in steps)
 
     def _next(self, position: int, positions: range) -> set[int]:
+        self._spend(len(self.successors[position]))
         return {after for after in self.successors[position] if after in positions}
 
     def _next_pairs(self, pair: tuple[int, int], positions: range) -> Iterator[tuple[int, int]]:
         """Yield the pairs of positions that one character leads to from a pair of positions."""
+        second_next = self._next(pair[1], positions)
         for first in self._next(pair[0], positions):
-            for second in self._next(pair[1], positions):
+            self._spend(len(second_next))
+            for second in second_next:
                 if self.characters[first] & self.characters[second]:
                     yield first, second
 

@@ -287,7 +287,8 @@ class SchemaConversion:
             schema[keyword] = rewritten
 
     def _portable(self, pattern: str, location: SchemaLocation) -> str | None:
-        rewritten = patterns.portable(pattern)
+        rewritten, steps = (None, 0) if self._resolver.is_exhausted else patterns.analyse(pattern)
+        self._resolver.spend(steps)
         if rewritten is None:
             text = plain_text.line(pattern, 60)
             self._problem(location, f"the pattern `{text}` cannot be used by every client; it is left out", "pattern")

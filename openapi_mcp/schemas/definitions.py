@@ -16,6 +16,7 @@ from ..document.model import Document
 from ..document.resolver import BrokenReference, Resolver
 from ..errors import Problem
 from ..runtime.types import Schema
+from .backtracking import components
 from .conversion import (
     DEFINITIONS,
     LISTS,
@@ -40,6 +41,10 @@ another property of a shared schema read-only could have 2**n."""
 
 MAX_NAME_LENGTH: Final = 64
 """Characters of a definition's name: some model APIs refuse longer ones."""
+
+
+class TooManyDefinitions(Exception):
+    """The resolver has no steps left to collect the definitions that a tool needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +110,17 @@ class SchemaCompiler:
     def definitions(self, schemas: Iterable[Schema]) -> dict[str, Schema]:
         """Return the `$defs` that these schemas need: one shared object for all who need the same.
 
-        Raises BrokenReference if a reference in one of them leads nowhere.
+        Raises BrokenReference if a reference in one of them leads nowhere, TooManyDefinitions where the tools of the
+        document need too many different sets of definitions.
         """
         names = {name for schema in schemas for name in referenced_names(schema)}
         self._finish(names)
-        reachable = frozenset[str]().union(*map(self._reachable_from, names))
+        sets = {id(each): each for each in map(self._reachable_from, sorted(names))}
+        if len(sets) > 1:
+            self._spend(sum(map(len, sets.values())))
+        reachable = next(iter(sets.values())) if len(sets) == 1 else self._interned(frozenset().union(*sets.values()))
         if reachable not in self._tables:
+            self._spend(len(reachable))
             self._tables[reachable] = {name: self.definition(name) for name in sorted(reachable)}
         return self._tables[reachable]
 
@@ -147,19 +157,29 @@ class SchemaCompiler:
         return list(reached)
 
     def _reachable_from(self, root: str) -> frozenset[str]:
-        """Return the names of a finished definition and of all that it leads to; known sets are not walked again."""
+        """Return the names of a finished definition and of all that it leads to: one set for all in a loop."""
         if root not in self._reachable:
-            names, waiting = {root}, [root]
-            while waiting:
-                for name in {reference.name for reference in self._definitions[waiting.pop()].references} - names:
-                    if name in self._reachable:
-                        names |= self._reachable[name]
-                    else:
-                        names.add(name)
-                        waiting.append(name)
-            reachable = frozenset(names)
-            self._reachable[root] = self._name_sets.setdefault(reachable, reachable)
+            for names in components([root], self._unknown_references):
+                reachable = set(names)
+                for reference in (reference for name in names for reference in self._definitions[name].references):
+                    if reference.name not in reachable:
+                        reachable |= self._reachable[reference.name]
+                        self._spend(len(self._reachable[reference.name]))
+                known = self._interned(frozenset(reachable))
+                self._reachable.update(dict.fromkeys(names, known))
         return self._reachable[root]
+
+    def _unknown_references(self, name: str) -> list[str]:
+        """Return the definitions that one refers to and for which `_reachable` has no set."""
+        names = (reference.name for reference in self._definitions[name].references)
+        return [name for name in dict.fromkeys(names) if name not in self._reachable]
+
+    def _interned(self, names: frozenset[str]) -> frozenset[str]:
+        return self._name_sets.setdefault(names, names)
+
+    def _spend(self, steps: int) -> None:
+        if not self.resolver.spend(steps):
+            raise TooManyDefinitions
 
     def _name(self, node: Any, pointer: str, context: SchemaContext) -> str:
         """Return the name of the definition at a pointer: its last token with a word in it, made unique.

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from .backtracking import Automaton
+from .backtracking import Automaton, TooManySteps
 from .character_classes import (
     ANY,
     CLASSES,
@@ -28,6 +28,9 @@ from .character_classes import (
 
 MAX_PATTERN_LENGTH: Final = 2000
 """Characters of a pattern. Longer ones are generated lists of words, which cost a model more than they explain."""
+
+_STEPS_PER_CHARACTER: Final = 10
+"""Parsing and compiling a character takes as long as this many steps of the test."""
 
 _MAX_DEPTH: Final = 30
 """Nested groups. Real patterns have fewer, and the parser is recursive."""
@@ -57,17 +60,23 @@ _CODES: Final = {
 }
 
 
-@lru_cache(maxsize=4096)
 def portable(pattern: str) -> str | None:
     """Return the pattern for both dialects, or None if it cannot be written or could take exponential time."""
+    return analyse(pattern)[0]
+
+
+@lru_cache(maxsize=4096)
+def analyse(pattern: str) -> tuple[str | None, int]:
+    """Return what `portable` returns, and the steps that this took."""
+    automaton = Automaton()
     try:
-        rewritten = _PatternParser(_without_slashes(pattern)).parse()
+        rewritten = _PatternParser(_without_slashes(pattern), automaton).parse()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             re.compile(rewritten)
-    except (NotPortable, re.error, Warning, OverflowError, RecursionError):
-        return None
-    return rewritten
+    except (NotPortable, TooManySteps, re.error, Warning, OverflowError, RecursionError):
+        return None, automaton.steps + _STEPS_PER_CHARACTER * len(pattern[:MAX_PATTERN_LENGTH])
+    return rewritten, automaton.steps + _STEPS_PER_CHARACTER * len(pattern)
 
 
 def _without_slashes(pattern: str) -> str:
@@ -95,7 +104,7 @@ class _PatternPiece:
 class _PatternParser:
     """Recursive descent parser of one pattern."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, automaton: Automaton) -> None:
         if len(pattern) > MAX_PATTERN_LENGTH:
             raise NotPortable
         self._pattern = pattern
@@ -103,7 +112,7 @@ class _PatternParser:
         self._depth = 0
         self._groups = 0
         self._referred = 0
-        self._automaton = Automaton()
+        self._automaton = automaton
 
     def parse(self) -> str:
         """Parse the whole pattern, and return it rewritten."""

@@ -1,10 +1,11 @@
 """Find the schemas that apply together in a document (`$ref`, `allOf`), and the names and flags of their properties.
 
-No reference is followed twice, and broken ones are skipped. Specification: OpenAPI 3.0.4 Schema Object (`readOnly`,
-`writeOnly`).
+No reference is followed twice, and broken ones are skipped. Once the resolver has no steps left, what was found so far
+counts. Specification: OpenAPI 3.0.4 Schema Object (`readOnly`, `writeOnly`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
+from itertools import islice
 from typing import Any, Final
 
 from ..document.model import join
@@ -34,6 +35,8 @@ def parts_of(
         if not isinstance(node, dict) or pointer in visited:
             continue
         visited.add(pointer)
+        if not resolver.spend():
+            return
         yield node, pointer
         if alternatives:
             stack += _alternatives(node, pointer)
@@ -51,14 +54,14 @@ def _alternatives(node: Mapping[str, Any], pointer: str) -> Iterator[tuple[Any, 
     for keyword in ("then", "else"):
         yield node.get(keyword), join(pointer, keyword)
     dependent = node.get("dependentSchemas")
-    for name, schema in dependent.items() if isinstance(dependent, dict) else ():
+    for name, schema in islice(dependent.items(), MAX_SUBSCHEMAS) if isinstance(dependent, dict) else ():
         yield schema, join(pointer, "dependentSchemas", name)
 
 
 def _listed(node: Mapping[str, Any], keyword: str, pointer: str) -> list[tuple[Any, str]]:
-    """Return the schemas of a list with their pointers, the last one first."""
+    """Return the first schemas of a list with their pointers, the last one first."""
     schemas = node.get(keyword)
-    listed = enumerate(schemas) if isinstance(schemas, list) else ()
+    listed = enumerate(schemas[:MAX_SUBSCHEMAS]) if isinstance(schemas, list) else ()
     return [(schema, join(pointer, keyword, index)) for index, schema in reversed(list(listed))]
 
 
@@ -71,7 +74,9 @@ def read_only_names(
     """
     names, writable = set[str](), set[str]()
     for part, location in parts_of(resolver, node, pointer, alternatives=alternatives):
-        for name, schema in _properties(part):
+        if not resolver.spend(len(_properties(part))):
+            break
+        for name, schema in _properties(part).items():
             if isinstance(schema, dict) and schema.get("readOnly") is False:
                 writable.add(name)
             elif has_flag(resolver, schema, join(location, "properties", name), "readOnly"):
@@ -83,16 +88,18 @@ def property_names(resolver: Resolver, node: Any, pointer: str) -> frozenset[str
     """Return the properties that a schema, the parts of its `allOf` or its alternatives declare or require."""
     names = set[str]()
     for part, _ in parts_of(resolver, node, pointer, alternatives=True):
-        names |= {name for name, _ in _properties(part)}
+        if not resolver.spend(len(_properties(part))):
+            break
+        names |= _properties(part).keys()
         dependent = part.get("dependentRequired")
         for required in (part.get("required"), *(dependent.values() if isinstance(dependent, dict) else ())):
             names |= {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
     return frozenset(names)
 
 
-def _properties(node: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+def _properties(node: Mapping[str, Any]) -> Mapping[str, Any]:
     properties = node.get("properties")
-    return properties.items() if isinstance(properties, dict) else ()
+    return properties if isinstance(properties, dict) else {}
 
 
 def contains_keyword(resolver: Resolver, node: Any, pointer: str, keywords: Set[str]) -> bool:
@@ -106,6 +113,8 @@ def contains_keyword(resolver: Resolver, node: Any, pointer: str, keywords: Set[
         if pointer in visited or not isinstance(node, dict | list):
             continue
         visited.add(pointer)
+        if len(node) > MAX_SUBSCHEMAS or not resolver.spend(len(node)):
+            return True
         if isinstance(node, list):
             stack += [(item, join(pointer, index)) for index, item in enumerate(node)]
             continue

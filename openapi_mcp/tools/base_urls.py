@@ -22,6 +22,10 @@ from .operations import LocatedNode, Operation
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 
 
+MAX_URL_LENGTH: Final = 8000
+"""Characters of a base URL. Servers refuse longer addresses (RFC 9112 section 3 names 8,000 octets)."""
+
+
 class _UnusableServer(Exception):
     """A server that no call can be sent to: reason and cure. `message` is empty where the document is not at fault."""
 
@@ -96,9 +100,16 @@ class BaseUrls:
         template = server.get("url") if isinstance(server, dict) else None
         if not isinstance(template, str):
             raise _UnusableServer("the server is not an object with a `url`")
-        variables = server.get("variables")
-        url = _VARIABLE.sub(lambda match: self._value(match[1], variables), template.strip())
-        return self._absolute(url, document_uri)
+        return self._absolute(self._filled(template.strip(), server.get("variables")), document_uri)
+
+    def _filled(self, template: str, variables: Any) -> str:
+        """Return a URL with the values of its variables, which may occur many times."""
+        url = ""
+        for index, piece in enumerate(_VARIABLE.split(template)):  # names of variables at odd indexes
+            url += self._value(piece, variables) if index % 2 else piece
+            if len(url) > MAX_URL_LENGTH:
+                raise _UnusableServer(f"the URL of the server is longer than {MAX_URL_LENGTH:,} characters")
+        return url
 
     def _value(self, name: str, variables: Any) -> str:
         variable = variables.get(name) if isinstance(variables, dict) else None

@@ -193,6 +193,14 @@ class _ToolCompiler:
         yield from self._responses.all_problems()
         yield from self._security.problems
         yield from self._base_urls.problems
+        if self._resolver.is_exhausted:
+            yield Problem(
+                pointer="#",
+                kind="schema",
+                message="the references of this document lead to too many schemas; some accept anything, or offer "
+                "properties that are read-only, or have lost a pattern",
+                hint="select fewer operations with --include, or simplify the schemas that many others refer to",
+            )
 
     def tool(self, name: str, operation: Operation, overrides: Overrides) -> Tool | None:
         """Return the tool of an operation; report a Problem and return None where a reference it needs is broken."""

@@ -46,6 +46,8 @@ def declared_properties(node: Any, pointer: str, resolver: Resolver) -> dict[str
                 continue
             visited.add(location)
             properties = part.get("properties")
+            if not resolver.spend(len(properties) if isinstance(properties, dict) else 1):
+                return declared
             for name, value in properties.items() if isinstance(properties, dict) else ():
                 declared.setdefault(name, (value, join(location, "properties", name)))
             queue += _alternatives(part, location)

@@ -21,7 +21,7 @@ from ..runtime.tool import Argument, Encoding, MediaType
 from ..runtime.types import Schema
 from ..schemas import keywords
 from ..schemas.conversion import DEFINITIONS
-from ..schemas.definitions import SchemaCompiler
+from ..schemas.definitions import SchemaCompiler, TooManyDefinitions, referenced_names
 from . import encodings
 from .names import MAX_NAME_LENGTH, ArgumentKey, argument_names
 from .negotiation import Accept
@@ -71,7 +71,12 @@ def input_schema(
         name: _named(entry, name, schemas, homonyms.get(name, "")) for name, entry in zip(names, entries, strict=True)
     }
     required = [name for name, entry in zip(names, entries, strict=True) if entry.argument.required]
-    definitions = schemas.definitions(properties.values())
+    try:
+        definitions = schemas.definitions(properties.values())
+    except TooManyDefinitions:
+        definitions, properties = {}, {name: _without_references(schema) for name, schema in properties.items()}
+        if entries:
+            schemas.problems.append(_too_many_definitions(schemas.resolver.display(entries[0].pointer)))
     schema: Schema = {"type": "object", "properties": properties}
     if body is not None and body.names_dialect:
         schema = {"$schema": DIALECT, **schema}
@@ -86,6 +91,22 @@ def input_schema(
         schema = _check_header_annotations(schema, pointers, schemas)
     return InputSchema(
         schema, tuple(replace(entry.argument, name=name) for name, entry in zip(names, entries, strict=True))
+    )
+
+
+def _without_references(schema: Schema) -> Schema:
+    """Return a schema, or one with its annotations that accepts anything where it refers to definitions."""
+    if not any(True for _ in referenced_names(schema)):
+        return schema
+    return {keyword: value for keyword, value in schema.items() if keyword in _ANNOTATIONS and keyword != "$ref"}
+
+
+def _too_many_definitions(pointer: str) -> Problem:
+    return Problem(
+        pointer=pointer,
+        kind="schema",
+        message="the tools of this document need too many schemas; anything is accepted where this refers to others",
+        hint="select fewer operations with --include",
     )
 
 

@@ -6,6 +6,7 @@ server/tools ("Tool Names").
 """
 
 import hashlib
+import itertools
 import re
 import unicodedata
 from collections import Counter
@@ -95,9 +96,9 @@ def shorten(name: str, limit: int) -> str:
         return name
     pieces = re.split(r"([_.-]+|(?<=[a-z0-9])(?=[A-Z]))", name)  # words at even indexes, separators at odd ones
     indexes = [i for i in range(0, len(pieces), 2) if i == 0 or pieces[i].lower() not in _FILLERS]
-    while len(indexes) > 1 and len(_join(pieces, indexes)) > limit:
-        indexes.pop()
-    return _join(pieces, indexes)[:limit].rstrip("_.-")
+    lengths = itertools.accumulate(len(pieces[i]) + (len(pieces[i - 1]) if i else 0) for i in indexes)
+    fitting = sum(1 for _ in itertools.takewhile(lambda length: length <= limit, lengths))
+    return _join(pieces, indexes[: max(fitting, 1)])[:limit].rstrip("_.-")
 
 
 def _join(pieces: Sequence[str], indexes: Sequence[int]) -> str:

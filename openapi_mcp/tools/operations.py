@@ -7,16 +7,21 @@ never operations. Specification: OpenAPI 3.2 Paths, Path Item and Operation Obje
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Final
 
 from ..document.model import Document, join
 from ..document.objects import FIELDS, METHODS
 from ..document.resolver import BrokenReference, Resolver
-from ..errors import Problem
+from ..errors import DocumentError, Problem
 from ..runtime.types import JsonObject
 
 _PATH_ITEM_FIELDS: Final = frozenset({"$ref", *FIELDS["PathItem"]})
 _METHOD: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+MAX_OPERATIONS: Final = 50_000
+"""Operations of a document: twice those of the largest APIs. Path items can be shared, so that a small document can
+have millions."""
 
 LocatedNode = tuple[Any, str]
 """A value of the document and its JSON pointer."""
@@ -70,9 +75,16 @@ class _InvalidOperation(Exception):
 
 
 def operations(document: Document, resolver: Resolver) -> tuple[list[Operation], list[Problem]]:
-    """Return the operations of all paths, in the document's order, and the Problems of those that are invalid."""
+    """Return the operations of all paths, in the document's order, and the Problems of those that are invalid.
+
+    Raises DocumentError for more than `MAX_OPERATIONS`.
+    """
     reader = _PathReader(document, resolver)
-    return list(reader.operations()), reader.problems
+    found = list(islice(reader.operations(), MAX_OPERATIONS + 1))
+    if max(len(found), len(reader.problems)) > MAX_OPERATIONS:
+        message = f"the document has more than {MAX_OPERATIONS:,} operations, or as many defects of them"
+        raise DocumentError(message, where=document.uri, hint="divide it into several documents")
+    return found, reader.problems
 
 
 class _PathReader:
@@ -90,6 +102,8 @@ class _PathReader:
                 self._report("#/paths", "the document has no paths", "add `paths`, a map from /path to path items")
             return
         for path, item in paths.items():
+            if len(self.problems) > MAX_OPERATIONS:
+                return
             if not path.startswith("x-"):
                 yield from self._of_path(path, item, join("#/paths", path))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
 from ..document.model import join
-from ..document.resolver import Resolver
+from ..document.resolver import BrokenReference, Resolver
 from ..errors import Problem
 from ..runtime.request import headers, urls
 from ..runtime.tool import Location, Style
@@ -43,6 +43,12 @@ _SCHEMA_FIELDS: Final = ("type", "format", "items", "enum", "default", "minimum"
 
 ParameterKey = tuple[str, str]
 """The identity of a parameter: its location and its name, that of a header in lower case."""
+
+MAX_PARAMETERS: Final = 1000
+"""Parameters of an operation. No API has a tenth of them, and no model reads them."""
+
+_STEPS_PER_PARAMETER: Final = 10
+"""Reading a parameter, which operations may share, takes as long as this many visits of a schema."""
 
 _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")
 
@@ -141,10 +147,13 @@ class _ParameterReader:
     def _match_path_names(self, merged: dict[tuple[str, str], LocatedNode]) -> dict[tuple[str, str], LocatedNode]:
         """Rename path parameters to the similar names in the path: `{ID}`, `{proxy+}`, `{id:[0-9]+}`."""
         declared = {name for location, name in merged if location == "path"}
-        undeclared = [name for name in self._expressions if name not in declared]
+        undeclared: dict[str, list[str]] = {}
+        for name in self._expressions:
+            if name not in declared:
+                undeclared.setdefault(_bare_name(name), []).append(name)
         renamed: dict[tuple[str, str], LocatedNode] = {}
         for (location, name), (value, pointer) in merged.items():
-            similar = [other for other in undeclared if location == "path" and _bare_name(other) == _bare_name(name)]
+            similar = undeclared.get(_bare_name(name), []) if location == "path" else []
             if name in self._expressions or len(similar) != 1:
                 renamed[location, name] = value, pointer
                 continue
@@ -159,6 +168,7 @@ class _ParameterReader:
             if value is not None:
                 self._problem(pointer, "`parameters` is not a list; it is left out")
             return {}
+        self._check_number(len(value), pointer)
         by_key: dict[tuple[str, str], LocatedNode] = {}
         for index, node in enumerate(value):
             location = join(pointer, index)
@@ -169,6 +179,17 @@ class _ParameterReader:
                     self._problem(location, f"the {key[0]} parameter {key[1]} is duplicate; the first counts")
                 by_key.setdefault(key, (node, location))
         return by_key
+
+    def _check_number(self, count: int, pointer: str) -> None:
+        """Raise BrokenReference for more parameters than the operation, or the whole document, may have."""
+        if count > MAX_PARAMETERS:
+            message = f"there are more than {MAX_PARAMETERS:,} parameters"
+        elif not self._resolver.spend(_STEPS_PER_PARAMETER * count):
+            message = "the operations of this document have too many parameters together"
+        else:
+            return
+        pointer = self._resolver.display(pointer)
+        raise BrokenReference(Problem(pointer=pointer, message=message, kind="parameter"))
 
     def _valid_key(self, node: Any, pointer: str) -> tuple[str, str] | None:
         if not isinstance(node, dict):

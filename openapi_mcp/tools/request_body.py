@@ -9,6 +9,7 @@ Object, "Working with Binary Data"; JSON Schema 2020-12 for `allOf`.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Final
 
 from .. import plain_text
@@ -25,6 +26,13 @@ from ..schemas.keywords import is_binary
 from . import encodings
 from .operations import Operation
 from .xml import xml_document
+
+MAX_MEDIA_TYPES: Final = 50
+"""Media types of a body. Each is compared with all others; real bodies have ten."""
+
+MAX_PROPERTIES: Final = 1000
+"""Properties of a body that become arguments; the body is one argument where it has more, or where many operations
+share so large a body that all have too many together."""
 
 _ANNOTATIONS: Final = frozenset({"description", "default", "deprecated"})
 _FLATTENABLE: Final = frozenset({"type", "properties", "required", "additionalProperties", "allOf", "$ref"})
@@ -195,7 +203,11 @@ class _BodyReader:
     def _options(self, content: Mapping[str, Any], pointer: str) -> list[_MediaTypeOption]:
         """Return the media types in order of preference."""
         options = []
-        for content_type, media in content.items():
+        if len(content) > MAX_MEDIA_TYPES:
+            self._problem(
+                pointer, f"there are more than {MAX_MEDIA_TYPES} media types; the first {MAX_MEDIA_TYPES} are used"
+            )
+        for content_type, media in islice(content.items(), MAX_MEDIA_TYPES):
             if not _MEDIA_TYPE.fullmatch(content_type):
                 self._problem(join(pointer, content_type), f"{content_type} is not a media type; it is left out")
                 continue
@@ -259,6 +271,8 @@ class _BodyReader:
         """
         body = flatten(options[0].schema, self._schemas.definition)
         if body is None or (body.required and not required):
+            return None
+        if len(body.properties) > MAX_PROPERTIES or not self._resolver.spend(len(body.properties)):
             return None
         if not all(_has_fields(option.media_type.content_type) for option in options):
             return body

@@ -125,6 +125,9 @@ def accept_header(names: Iterable[str]) -> str:
     return ", ".join([media[0], *others, "*/*;q=0.5"])
 
 
+MAX_ALTERNATIVES: Final = 1000
+"""Schemas that one value may have; a value with more may be anything."""
+
 MAX_SHAPE_DEPTH: Final = 32
 """Nested unions that are read; a deeper value may be anything."""
 
@@ -176,8 +179,12 @@ class ShapeReader:
 
     def of(self, nodes: SchemaNodes, depth: int = 0) -> Shape:
         """Return the shape of a value to which any of these schemas applies. Raises BrokenReference."""
+        if len(nodes) > MAX_ALTERNATIVES:
+            return Shape()
         shapes = [self._one(node, pointer, depth) for pointer, node in nodes.items()]
-        return shapes[0] if len(shapes) == 1 else _union(shapes)
+        if len(shapes) == 1:
+            return shapes[0]
+        return _union(shapes) if self._resolver.spend(sum(map(_width, shapes))) else Shape()
 
     def _one(self, node: Any, pointer: str, depth: int) -> Shape:
         if pointer not in self._cache:
@@ -199,7 +206,8 @@ class ShapeReader:
             if nodes:
                 inner = self.of(nodes, depth + 1)
                 shape.restrict_types(inner.types)
-                shape.merge(inner)
+                if self._resolver.spend(_width(inner)):
+                    shape.merge(inner)
         if shape.types is None:
             shape.types = _implied_types(shape)
         if shape.types is not None and _is_nullable(node):
@@ -228,8 +236,15 @@ class ShapeReader:
 
 
 def _listed(node: Mapping[str, Any], keyword: str, pointer: str) -> SchemaNodes:
+    """Return the schemas of a list, one more than are read of them."""
     value = node.get(keyword)
-    return {join(pointer, keyword, i): part for i, part in enumerate(value)} if isinstance(value, list) else {}
+    listed = enumerate(value[: MAX_ALTERNATIVES + 1]) if isinstance(value, list) else ()
+    return {join(pointer, keyword, i): part for i, part in listed}
+
+
+def _width(shape: Shape) -> int:
+    """Return the number of schemas that merging a shape copies."""
+    return 1 + sum(map(len, shape.properties.values())) + len(shape.items) + len(shape.additional)
 
 
 def _types(node: Mapping[str, Any]) -> frozenset[str] | None:

@@ -17,6 +17,9 @@ from .operations import Operation
 Alternatives = tuple[tuple[SecurityScheme, ...], ...]
 """One of these groups of schemes is required, and of that all schemes."""
 
+MAX_ALTERNATIVES: Final = 100
+"""Security requirements of an operation, and schemes of each. Real documents have five of them and three schemes."""
+
 _TYPES: Final[Mapping[str, SecurityType]] = {name: name for name in get_args(SecurityType)}
 _LOCATIONS: Final = ("header", "query", "cookie")
 
@@ -31,6 +34,7 @@ class Security:
         self._nodes = _nodes(document)
         self._variables = environment_variables(self._nodes, document.title)
         self._schemes: dict[str, SecurityScheme | None] = {}
+        self._alternatives: dict[str, Alternatives] = {}
 
     def of(self, operation: Operation) -> Alternatives:
         """Return the alternatives in the document's order; empty where the operation requires no known scheme."""
@@ -42,7 +46,22 @@ class Security:
             if requirements is not None:
                 self._problem(pointer, "`security` is not a list; it is left out")
             return ()
-        alternatives = (self._alternative(node, join(pointer, index)) for index, node in enumerate(requirements))
+        if pointer not in self._alternatives:
+            self._alternatives[pointer] = self._read_requirements(requirements, pointer)
+        return self._alternatives[pointer]
+
+    def _read_requirements(self, requirements: list[Any], pointer: str) -> Alternatives:
+        if (
+            max(len(requirements), *(len(node) for node in requirements if isinstance(node, dict)), 0)
+            > MAX_ALTERNATIVES
+        ):
+            self._problem(
+                pointer, f"there are more than {MAX_ALTERNATIVES} alternatives, or schemes in one; these are left out"
+            )
+        some = [node for node in requirements if not (isinstance(node, dict) and len(node) > MAX_ALTERNATIVES)]
+        alternatives = (
+            self._alternative(node, join(pointer, index)) for index, node in enumerate(some[:MAX_ALTERNATIVES])
+        )
         return tuple(dict.fromkeys(alternative for alternative in alternatives if alternative is not None))
 
     def _alternative(self, requirement: Any, pointer: str) -> tuple[SecurityScheme, ...] | None:

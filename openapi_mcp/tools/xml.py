@@ -26,6 +26,9 @@ _STRUCTURED_TYPES: Final = frozenset({"object", "array"})
 _REF_SIBLING_VERSIONS: Final = frozenset({"3.1", "3.2"})
 """Versions in which the siblings of a `$ref` count."""
 
+MAX_MAPPED_KEYS: Final = 100
+"""Keys of a discriminator's mapping for one schema."""
+
 _Part = tuple[Mapping[str, Any], str]
 
 
@@ -76,6 +79,7 @@ class _XmlReader:
         self._version = resolver.document.version
         self._names: dict[str, str] = {}  # of definitions, by pointer
         self._queue: list[tuple[str, JsonObject, str]] = []  # definitions to be read
+        self._mappings: dict[int, dict[str, list[str]]] = {}  # inverted mappings of discriminators, by their ids
 
     def definitions(self) -> dict[str, XmlNode]:
         """Return the definitions that the root refers to, directly or through others."""
@@ -173,10 +177,10 @@ class _XmlReader:
         name = discriminator.get("propertyName") if isinstance(discriminator, dict) else None
         reference = option.get("$ref")
         if isinstance(name, str) and isinstance(reference, str):
-            mapping = discriminator.get("mapping")
             component = reference.rpartition("/")[2]
-            mapped = mapping.items() if isinstance(mapping, dict) else ()
-            return name, tuple(key for key, value in mapped if value in {reference, component}) or (component,)
+            keys = self._keys(discriminator.get("mapping"))
+            mapped = [key for target in dict.fromkeys((reference, component)) for key in keys.get(target, ())]
+            return name, tuple(mapped[:MAX_MAPPED_KEYS]) or (component,)
         for part, _ in parts_of(self._resolver, option, pointer):
             properties = part.get("properties")
             for key, value in properties.items() if isinstance(properties, dict) else ():
@@ -184,6 +188,17 @@ class _XmlReader:
                 if len(values) == 1:
                     return key, tuple(values)
         return None
+
+    def _keys(self, mapping: Any) -> Mapping[str, list[str]]:
+        """Return the keys of a discriminator's mapping by their values; the first of each value."""
+        if not isinstance(mapping, dict):
+            return {}
+        if id(mapping) not in self._mappings:
+            inverted = self._mappings.setdefault(id(mapping), {})
+            for key, value in mapping.items():
+                if isinstance(value, str) and len(keys := inverted.setdefault(value, [])) < MAX_MAPPED_KEYS:
+                    keys.append(key)
+        return self._mappings[id(mapping)]
 
 
 def _listed_values(node: JsonObject) -> list[Any]:

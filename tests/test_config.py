@@ -140,6 +140,22 @@ def test_options_of_requests_are_configured(tmp_path: Path) -> None:
     assert config.request_options([], {}).file_roots == (Path("/srv"),)
 
 
+def test_calls_have_a_limit_of_time_and_hosts_of_redirects_are_configured(tmp_path: Path) -> None:
+    config = Config.from_options("petstore.yaml", {})
+    assert (config.upstream().total_timeout, config.follow_redirects_to) == (55, ())
+    text = "total-timeout = 0\nfollow-redirects-to = ['files.example.com', '*.example.org:8443', '[::1]:80']"
+    config = Config.from_options("petstore.yaml", settings(tmp_path, text))
+    assert config.upstream().total_timeout is None
+    assert config.follow_redirects_to == ("files.example.com", "*.example.org:8443", "[::1]:80")
+
+
+@pytest.mark.parametrize("host", ["", "https://example.com", "example.com/x", "user@example.com", "*", "a b", "a:x"])
+def test_host_of_redirects_is_no_url(host: str) -> None:
+    with pytest.raises(UsageError, match="not a host") as caught:
+        Config.from_options("petstore.yaml", {"follow_redirects_to": [host]})
+    assert caught.value.where == "--follow-redirects-to"
+
+
 def test_unusable_certificate_is_an_error_with_a_hint(tmp_path: Path) -> None:
     config = Config.from_options("petstore.yaml", {"client_cert": tmp_path / "none.pem"})
     with pytest.raises(UsageError, match=r"none\.pem") as caught:

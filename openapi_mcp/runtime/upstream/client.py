@@ -112,6 +112,7 @@ class Upstream:
             return await self._follow(request, deadline, events, progress)
         except asyncio.CancelledError as error:
             if not progress.is_late:
+                error.add_note(progress.describe())  # for a caller whose own time is over
                 raise
             unsent = httpx.PoolTimeout("no connection in time") if progress.is_unsent else error
             raise UpstreamError(self._out_of_time(request, progress)) from unsent

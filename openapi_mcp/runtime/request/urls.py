@@ -196,15 +196,17 @@ def _segment(segment: _Expressions, values: Mapping[str, PathValue]) -> str:
 
 
 def _check_segment(segment: _Expressions, text: str, values: Mapping[str, PathValue]) -> None:
-    for name in segment.names:
-        if name in values:
-            check_value(*values[name])
+    given = [values[name] for name in segment.names if name in values]
+    for value in given:
+        check_value(*value)
+    part = None if len(given) == 1 and given[0].text == text else dot_part(text)
+    if text and not part:
+        return
     arguments = (values[name].argument if name in values else name for name in segment.names)
     names = ", ".join(f"`{argument}`" for argument in dict.fromkeys(arguments))
     if not text:
         raise ArgumentError(f"{names} is empty, which would lead to another resource; give a value that names one.")
-    if part := dot_part(text):
-        raise ArgumentError(_REFUSAL.format(f"{names} would make the path segment `{part}`"))
+    raise ArgumentError(_REFUSAL.format(f"{names} would make the path segment `{part}`"))
 
 
 def check_value(argument: str, text: str) -> None:
@@ -222,8 +224,10 @@ _REFUSAL: Final = (
 def dot_part(text: str) -> str | None:
     """Return the first part `.` or `..` of an escaped text, decoded up to MAX_DECODINGS times; None if it has none."""
     for _ in range(MAX_DECODINGS):
+        if "%" not in text:
+            break
         text = unquote(text)
-    match = _DOT_PART.search(text)
+    match = _DOT_PART.search(text) if "." in text else None
     return match[1] if match else None
 
 

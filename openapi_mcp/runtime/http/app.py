@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -30,7 +30,7 @@ from ..upstream.shares import CALLER, Caller
 from . import access
 from .access import LOOPBACK, AccessPolicy, Headers
 from .callers import Callers, TrustedProxies
-from .limits import MAX_CONCURRENCY, MAX_STREAMS, RECEIVE_TIMEOUT, Capacity, MessageReader
+from .limits import MAX_CONCURRENCY, MAX_STREAMS, RECEIVE_TIMEOUT, Capacity, MessageMemory, MessageReader
 from .responses import EVENT_STREAM, KEEP_ALIVE, HTTPError, ResponseBody, ResponseWriter
 from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore, Stop
 
@@ -130,6 +130,16 @@ class _Application(Starlette):
             await super().__call__(scope, receive, send)
 
 
+class _Exchange(NamedTuple):
+    """One HTTP request of an allowed client, and the writer of its response."""
+
+    scope: Scope
+    receive: Receive
+    headers: Headers
+    writer: ResponseWriter
+    caller: Caller
+
+
 class _Endpoint:
     """The MCP endpoint, an ASGI application for all methods."""
 
@@ -156,6 +166,7 @@ class _Endpoint:
         self._writer = writer
         self._callers = callers
         self._messages = messages
+        self._memory = MessageMemory()
         self._calls = calls
         self._streams = streams
 
@@ -185,13 +196,14 @@ class _Endpoint:
             return access.preflight_response(headers)
         self._policy.check_token(headers)
         self._check_method(method, headers)
+        exchange = _Exchange(scope, receive, headers, writer, self._callers.caller(scope, headers))
         if method == "POST":
             access.check_media_types(headers)
-            return _response(await self._post(scope, receive, headers, writer))
+            return _response(await self._post(exchange))
         session = self._sessions.session(headers)
         if method == "GET":
             access.check_accepts_events(headers)
-            return _response(await self._get(session, scope, receive, writer, self._callers.caller(scope, headers)))
+            return _response(await self._get(session, exchange))
         self._sessions.store.end(session)
         return ResponseBody(204)
 
@@ -217,40 +229,32 @@ class _Endpoint:
             message = "Only POST is served, and GET or DELETE for a session of the handshake era."
             raise HTTPError(405, message, headers={"Allow": ", ".join(allowed)})
 
-    async def _post(self, scope: Scope, receive: Receive, headers: Headers, writer: ResponseWriter) -> Reply | None:
-        caller = self._callers.caller(scope, headers)
-        with self._messages.place(caller):
-            message = protocol.classify(await self._reader.read(receive, headers))
-        stateless = protocol.is_stateless(message, headers)
-        session = Session() if stateless else self._sessions.session(headers)
+    async def _post(self, exchange: _Exchange) -> Reply | None:
+        with self._memory.of(exchange.caller) as memory:
+            with self._messages.place(exchange.caller):
+                message = await self._reader.read(exchange.receive, exchange.headers, memory)
+            return await self._handle(protocol.classify(message), exchange)
+
+    async def _handle(self, message: Any, exchange: _Exchange) -> Reply | None:
+        caller, headers = exchange.caller, exchange.headers
+        session = Session() if protocol.is_stateless(message, headers) else self._sessions.session(headers)
         step = self._server.receive(message, session, headers)
         CALLER.set(caller)
         if isinstance(step.action, Subscription):
             access.check_accepts_events(headers)
             with self._streams.place(caller, step.action.request_id):
-                work = self._server.perform(step, writer.notify)
-                return await self._stream(work, scope, receive)
+                return await self._stream(self._server.perform(step, exchange.writer.notify), exchange)
         if not (isinstance(step.action, ToolCall) or step.batch):  # takes no time, so it needs no place
-            return await self._reply(step, session, headers, receive, writer)
+            return await self._reply(step, session, exchange)
         with self._calls.place(caller, None if step.action is None else step.action.request_id):
-            counted_as = self._callers.counted_as(caller, session)
-            return await self._reply(step, session, headers, receive, writer, counted_as=counted_as)
+            return await self._reply(step, session, exchange, self._callers.counted_as(caller, session))
 
-    async def _reply(
-        self,
-        step: Step,
-        session: Session,
-        headers: Headers,
-        receive: Receive,
-        writer: ResponseWriter,
-        *,
-        counted_as: str = "",
-    ) -> Reply | None:
+    async def _reply(self, step: Step, session: Session, exchange: _Exchange, counted_as: str = "") -> Reply | None:
         """Carry out a Step, whose calls count for `counted_as`; return its reply, None if the client stopped it."""
+        _, receive, headers, writer, _ = exchange
         writer.headers += self._sessions.apply(step, session)
         notify = writer.notify if access.accepts(headers, EVENT_STREAM) else None
-        work = self._server.perform(step, notify, counted_as)
-        reply = await self._answer(step, session, work, receive)
+        reply = await self._answer(step, session, self._server.perform(step, notify, counted_as), receive)
         if reply is not None and reply.status == 200 and not access.accepts(headers, access.JSON):
             await writer.notify(b"")  # so that the reply is an event
         return reply
@@ -261,19 +265,18 @@ class _Endpoint:
         tracker = self._sessions.call_tracker(step, session)
         return await self._timeouts.call(work, step, tracker, receive if step.ends_with_connection else None)
 
-    async def _get(
-        self, session: Session, scope: Scope, receive: Receive, writer: ResponseWriter, caller: Caller
-    ) -> Reply | None:
+    async def _get(self, session: Session, exchange: _Exchange) -> Reply | None:
         """Serve the one stream of a session, for changes ("Listening for Messages from the Server")."""
-        with self._streams.place(caller):
-            work = self._send_changes(session, writer)
-            await self._stream(work, scope, receive, partial(self._sessions.store.track_stream, session))
+        with self._streams.place(exchange.caller):
+            work = self._send_changes(session, exchange.writer)
+            await self._stream(work, exchange, partial(self._sessions.store.track_stream, session))
         return None
 
     async def _stream(
-        self, work: Awaitable[Reply], scope: Scope, receive: Receive, tracker: RegisterStop | None = None
+        self, work: Awaitable[Reply], exchange: _Exchange, tracker: RegisterStop | None = None
     ) -> Reply | None:
-        return await self._timeouts.stream(work, scope, receive, self._server.changes.end, tracker)
+        end = self._server.changes.end
+        return await self._timeouts.stream(work, exchange.scope, exchange.receive, end, tracker)
 
     async def _send_changes(self, session: Session, writer: ResponseWriter) -> Reply:
         changes = self._server.changes.listen()

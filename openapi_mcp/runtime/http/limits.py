@@ -25,6 +25,17 @@ MAX_CONCURRENCY: Final = 320
 MAX_STREAMS: Final = 512
 """Streams that one process holds open: half the files that a process usually may have open."""
 
+MAX_MEMORY: Final = 160 * 1024 * 1024
+"""Bytes that all messages in progress may take together, as they are estimated: one of 4 MiB that is nothing but lists
+and as much as half of it, or twenty of 4 MiB that are text. Messages of less than `_SMALL_BYTES` do not count."""
+
+_SMALL_BYTES: Final = 16 * 1024
+_BYTES_PER_BYTE: Final = 2
+"""A message is there twice while it is decoded, and what it holds again while it is sent to the API."""
+
+_BYTES_PER_VALUE: Final = 32
+"""Half of an empty list and the pointer to it, which are two signs; most values take less, small objects more."""
+
 _RETRY_AFTER: Final = "1"
 """Seconds; most calls take less."""
 
@@ -36,29 +47,31 @@ class MessageReader:
     max_bytes: int
     seconds: float
 
-    async def read(self, receive: Receive, headers: Mapping[str, str]) -> Any:
-        """Return the JSON value in the body of a request.
+    async def read(self, receive: Receive, headers: Mapping[str, str], memory: "TakenMemory") -> Any:
+        """Return the JSON value in the body of a request, which takes some `memory`.
 
         Raises HTTPError: 413 for a body beyond `max_bytes`, 408 for one that does not arrive in time, 400 for one that
-        is not JSON. Raises ClientDisconnect.
+        is not JSON, 429 or 503 where memory is scarce. Raises ClientDisconnect.
         """
         announced = headers.get("content-length", "")
         if announced.isdecimal() and int(announced) > self.max_bytes:
             raise self._too_large()
         try:
             async with asyncio.timeout(self.seconds):
-                body = await self._body(receive)
+                body = await self._body(receive, memory)
         except TimeoutError:
             message = f"The message did not arrive within {self.seconds:g} seconds."
             raise HTTPError(408, message, headers={"Connection": "close"}) from None
         try:
-            if jsonrpc.takes_long(body):
+            values = jsonrpc.count_values(body)
+            memory.grow(len(body), values)
+            if values > jsonrpc.MAX_QUICK_VALUES:
                 return await background.run("large", jsonrpc.decode_in_steps, body)
             return jsonrpc.decode(body)
         except jsonrpc.InvalidJson as problem:
             raise HTTPError(400, str(problem), code=jsonrpc.PARSE_ERROR, request_id=problem.request_id) from None
 
-    async def _body(self, receive: Receive) -> bytes:
+    async def _body(self, receive: Receive, memory: "TakenMemory") -> bytes:
         body = bytearray()
         while True:
             message = await receive()
@@ -67,6 +80,7 @@ class MessageReader:
             body += message.get("body", b"")
             if len(body) > self.max_bytes:
                 raise self._too_large()
+            memory.grow(len(body))
             if not message.get("more_body", False):
                 return bytes(body)
 
@@ -96,16 +110,21 @@ class Capacity:
         return TakenPlace(self._shares, caller)
 
     def _refusal(self, caller: Caller, request_id: jsonrpc.RequestId | None) -> HTTPError:
-        status, message = 503, f"The server handles at most {self._shares.limit} {self._noun}; try again later."
-        if self._shares.free > 0:
-            count = self._shares.counts(caller, self._shares.numbers())[-1]
-            status = 429
-            message = (
-                f"The rest of the server's {self._shares.limit} {self._noun} is for other clients; this client has "
-                f"{count}: wait until some of them end, and try again."
-            )
-        headers = {"Retry-After": _RETRY_AFTER}
-        return HTTPError(status, message, code=jsonrpc.INTERNAL_ERROR, request_id=request_id, headers=headers)
+        shares = self._shares
+        if shares.free == 0:
+            return busy(503, f"The server handles at most {shares.limit} {self._noun}; try again later.", request_id)
+        count = shares.counts(caller, shares.numbers())[-1]
+        message = (
+            f"The rest of the server's {shares.limit} {self._noun} is for other clients; this client has {count}: wait "
+            "until some of them end, and try again."
+        )
+        return busy(429, message, request_id)
+
+
+def busy(status: int, message: str, request_id: jsonrpc.RequestId | None = None) -> HTTPError:
+    """Return the error for a request that can be tried again soon."""
+    headers = {"Retry-After": _RETRY_AFTER}
+    return HTTPError(status, message, code=jsonrpc.INTERNAL_ERROR, request_id=request_id, headers=headers)
 
 
 class TakenPlace:
@@ -122,3 +141,49 @@ class TakenPlace:
 
     def __exit__(self, *_: object) -> None:
         self._shares.give_back(self._caller)
+
+
+class MessageMemory:
+    """The memory of all messages in progress, shared among callers."""
+
+    def __init__(self, limit: int = MAX_MEMORY) -> None:
+        self._shares: Shares[Caller] = Shares(limit, (ADDRESS_RATIO, CLIENT_RATIO), tuple)
+
+    def of(self, caller: Caller) -> "TakenMemory":
+        """Return a context for one message of a caller."""
+        return TakenMemory(self._shares, caller)
+
+
+class TakenMemory:
+    """A context at whose end the memory of a message is given back."""
+
+    __slots__ = ("_bytes", "_caller", "_shares")
+
+    def __init__(self, shares: Shares[Caller], caller: Caller) -> None:
+        self._shares = shares
+        self._caller = caller
+        self._bytes = 0
+
+    def grow(self, size: int, values: int = 0) -> None:
+        """Take what a message of so many bytes and values needs, beyond what it has.
+
+        Raises HTTPError: 429 where the rest is for others, 503 where there is not so much.
+        """
+        if size < _SMALL_BYTES:
+            return
+        more = size * _BYTES_PER_BYTE + values * _BYTES_PER_VALUE - self._bytes
+        if more <= 0:
+            return
+        if not self._shares.take(self._caller, more):
+            is_full = self._shares.free < more
+            message = "The messages in progress take all the memory there is for them" + ("" if is_full else " for you")
+            raise busy(503 if is_full else 429, f"{message}; wait until some of them end, and try again.")
+        self._bytes += more
+
+    def __enter__(self) -> "TakenMemory":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bytes:
+            self._shares.give_back(self._caller, self._bytes)
+            self._bytes = 0

@@ -167,9 +167,9 @@ def decode(data: bytes) -> Any:
     return _decode(data, _DECODER)
 
 
-def takes_long(data: bytes) -> bool:
-    """Return whether a message has so many values that `decode` could hold up the process for 0.1 s."""
-    return len(data) > MAX_QUICK_VALUES and sum(map(data.count, _SIGNS)) > MAX_QUICK_VALUES
+def count_values(data: bytes) -> int:
+    """Return how many values a message has at most; 0 for one of less than MAX_QUICK_VALUES bytes."""
+    return sum(map(data.count, _SIGNS)) if len(data) > MAX_QUICK_VALUES else 0
 
 
 def decode_in_steps(data: bytes) -> Any:

@@ -54,22 +54,24 @@ class Shares(Generic[_Holder]):
         self._plenty = min(ratios) + 1
         self._held: dict[_Holder, int] = {}
 
-    def take(self, holder: _Holder) -> bool:
-        """Take a place and return True; return False if there is none for this holder."""
+    def take(self, holder: _Holder, count: int = 1) -> bool:
+        """Take places and return True; return False if there are not so many, or if the rest is for others."""
         # With so many free, all places that are taken are fewer than any share.
         if self.free * self._plenty <= self.limit and not self.is_due(holder, self.numbers()):
             return False
-        self.free -= 1
-        self._held[holder] = self._held.get(holder, 0) + 1
+        if self.free < count:
+            return False
+        self.free -= count
+        self._held[holder] = self._held.get(holder, 0) + count
         return True
 
-    def give_back(self, holder: _Holder) -> None:
-        """Give back a place of a holder."""
-        self.free += 1
-        if self._held[holder] == 1:
+    def give_back(self, holder: _Holder, count: int = 1) -> None:
+        """Give back places of a holder."""
+        self.free += count
+        if self._held[holder] == count:
             del self._held[holder]
         else:
-            self._held[holder] -= 1
+            self._held[holder] -= count
 
     def numbers(self) -> _Numbers:
         """Return the numbers of places that are taken."""

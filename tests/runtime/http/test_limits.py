@@ -1,4 +1,4 @@
-"""`MessageReader`: a message arrives in time and in size, or is refused."""
+"""`MessageReader`: a message arrives in time and in size, or is refused. `MessageMemory`: all messages together."""
 
 import asyncio
 import json
@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from starlette.requests import ClientDisconnect
 
-from openapi_mcp.runtime.http.limits import MessageReader
+from openapi_mcp.runtime.http.limits import MAX_MEMORY, MessageMemory, MessageReader, TakenMemory
 from openapi_mcp.runtime.http.responses import HTTPError
+from openapi_mcp.runtime.protocol import jsonrpc
+from openapi_mcp.runtime.upstream.shares import Caller
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 BODY = json.dumps(PING).encode()
@@ -31,7 +33,11 @@ def chunks(*parts: bytes, seconds: float | None = None) -> Receive:
 
 
 def read(receive: Receive, headers: dict[str, str] | None = None, *, seconds: float = 20, max_bytes: int = 1000) -> Any:
-    return asyncio.run(MessageReader(max_bytes, seconds).read(receive, headers or {}))
+    return asyncio.run(MessageReader(max_bytes, seconds).read(receive, headers or {}, some_memory()))
+
+
+def some_memory(memory: MessageMemory | None = None, client: str = "ann") -> TakenMemory:
+    return (memory or MessageMemory()).of(Caller("198.51.100.1", client))
 
 
 @pytest.mark.parametrize("seconds", [None, 0, 0.001])
@@ -89,7 +95,7 @@ def test_error_of_the_receiver_is_passed_on(seconds: float) -> None:
 
 def test_reading_can_be_cancelled() -> None:
     async def cancelled() -> str:
-        task = asyncio.create_task(MessageReader(1000, 20).read(chunks(BODY, seconds=60), {}))
+        task = asyncio.create_task(MessageReader(1000, 20).read(chunks(BODY, seconds=60), {}, some_memory()))
         await asyncio.sleep(0)
         task.cancel("enough")
         try:
@@ -110,9 +116,69 @@ def test_receiver_may_ignore_its_cancellation() -> None:
         return {"type": "http.request", "body": BODY}
 
     async def cancelled() -> Any:
-        task = asyncio.create_task(MessageReader(1000, 20).read(receive, {}))
+        task = asyncio.create_task(MessageReader(1000, 20).read(receive, {}, some_memory()))
         await asyncio.sleep(0)
         task.cancel()
         return await task
 
     assert asyncio.run(cancelled()) == PING
+
+
+MIB_4 = 4 * 1024 * 1024
+
+
+def taken(memory: MessageMemory, client: str, size: int, values: int = 0) -> tuple[list[TakenMemory], int]:
+    """Take the memory of messages until one is refused; return the others and the status of the refusal."""
+    messages: list[TakenMemory] = []
+    while True:
+        messages.append(some_memory(memory, client))
+        try:
+            messages[-1].grow(size, values)
+        except HTTPError as refusal:
+            messages.pop()
+            return messages, refusal.response.status
+
+
+def test_large_messages_of_one_client_leave_memory_to_others() -> None:
+    memory = MessageMemory()
+    of_ann, status = taken(memory, "ann", MIB_4)
+    assert (len(of_ann), status) == (16, 429)
+    of_bob, status = taken(memory, "bob", MIB_4)
+    assert (len(of_bob), status) == (2, 429)
+    for message in of_ann:
+        with message:
+            pass
+    of_bob_too, _ = taken(memory, "bob", MIB_4)
+    assert len(of_bob_too) == 14
+
+
+def test_message_with_the_most_values_is_accepted_alone() -> None:
+    most = b"[" + b"[]," * (MIB_4 // 3) + b"]"
+    memory = MessageMemory()
+    accepted, status = taken(memory, "ann", len(most), jsonrpc.count_values(most))
+    assert (len(accepted), status) == (1, 503)
+    assert len(taken(memory, "bob", MIB_4)[0]) > 3
+
+
+def test_memory_grows_with_the_body_and_small_messages_need_none() -> None:
+    memory = MessageMemory()
+    with some_memory(memory) as message:
+        for size in (100, 100_000, 100_000, 3_000_000):
+            message.grow(size)
+        others, _ = taken(memory, "bob", 1_000_000)
+        assert len(others) > 60
+        for _ in range(1000):
+            some_memory(memory).grow(16_000)
+    assert taken(MessageMemory(), "ann", MAX_MEMORY)[1] == 503
+
+
+def test_reader_refuses_a_body_for_which_there_is_no_memory() -> None:
+    memory = MessageMemory(1_000_000)
+    reader = MessageReader(MIB_4, 20)
+    with some_memory(memory) as taken_memory, pytest.raises(HTTPError) as refusal:
+        asyncio.run(reader.read(chunks(b"[" + b"1," * 300_000, b"1]"), {}, taken_memory))
+    assert (refusal.value.response.status, refusal.value.response.headers) == (503, {"Retry-After": "1"})
+    with some_memory(memory) as taken_memory:
+        body = b'"' + b"12" * 100_000 + b'"'
+        assert len(asyncio.run(reader.read(chunks(body[:50_000], body[50_000:]), {}, taken_memory))) == 200_000
+    some_memory(memory).grow(400_000)

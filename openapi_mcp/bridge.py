@@ -18,6 +18,7 @@ from .errors import Problem, UnknownTool, UsageError
 from .runtime.protocol import ServerDescription
 from .runtime.request.build import RequestOptions
 from .runtime.request.redaction import redact
+from .runtime.result.sanitizing import secrets_of
 from .runtime.server.catalog import Catalog
 from .runtime.server.server import Server
 from .runtime.tool import SecurityScheme, Tool
@@ -146,7 +147,7 @@ class Bridge:
         from .contract.drift import DriftLog
 
         options = self.request_options()
-        secrets = [*options.credentials.values(), *(value for _, value in options.headers)]
+        secrets = [*secrets_of(options), *options.credentials.values(), *(value for _, value in options.headers)]
         return DriftLog(Contract(self.document, secrets))
 
     def description(self, *, list_changed: bool = False) -> ServerDescription:

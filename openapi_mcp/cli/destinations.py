@@ -10,6 +10,7 @@ A document from stdin has no name to remember it by. Where the folder cannot be 
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -17,7 +18,7 @@ from typing import Any, Final, TypeAlias
 from ..bridge import Bridge
 from ..cache.files import Cache, folder, refusal
 from ..config import Config
-from ..document.addresses import is_remote, local_path, real_path
+from ..document.addresses import is_remote, local_path
 from ..errors import HostChanged
 from ..runtime.errors import RequestError
 from ..runtime.request import urls
@@ -170,10 +171,14 @@ class HostMemory:
 
     @classmethod
     def of(cls, config: Config) -> "HostMemory | None":
-        """Return the memory of a document; None for one from stdin, which has no name."""
+        """Return the memory of a document by the path or URL that was configured; None for one from stdin.
+
+        Links are not followed: a new version of a document often is a new target of the same link.
+        """
         if config.source == "-":
             return None
-        source = redact(config.source) if is_remote(config.source) else real_path(local_path(config.source)).as_uri()
+        is_local = not is_remote(config.source)
+        source = os.path.abspath(local_path(config.source)) if is_local else redact(config.source)  # noqa: PTH100
         choice = [source, config.servers.server, sorted(config.servers.variables.items())]
         return cls(hashlib.sha256(json.dumps(choice).encode("utf-8", "surrogatepass")).hexdigest(), source)
 

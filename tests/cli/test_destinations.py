@@ -176,6 +176,18 @@ def test_another_document_is_remembered_by_itself(started: Started, tmp_path: Pa
     started.refusal()
 
 
+def test_link_to_another_version_is_the_same_document(started: Started, tmp_path: Path) -> None:
+    versions = [tmp_path / name for name in ("1.json", "2.json")]
+    for started.file, url in zip(versions, (GOOD, EVIL), strict=True):
+        started.write(url)
+    started.file = tmp_path / "current.json"
+    started.file.symlink_to(versions[0])
+    started.start()
+    started.file.unlink()
+    started.file.symlink_to(versions[1])
+    started.refusal()
+
+
 def test_files_hold_no_secret_and_only_their_owner_can_read_them(started: Started) -> None:
     started.start(no_cache=True, header=["X-Token: canary-token"])
     [file] = (started.cache / "hosts").iterdir()

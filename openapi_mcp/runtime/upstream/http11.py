@@ -187,9 +187,9 @@ class ResponseParser:
 
     def feed(self, data: bytes) -> None:
         """Parse what arrived. Raises MalformedResponse."""
-        if not self.has_data and data[:1] != b"H" and data.lstrip(b"\r\n")[:1] not in {b"H", b""}:
+        is_first, self.has_data = not self.has_data, True
+        if is_first and data[:1] != b"H" and data.lstrip(b"\r\n")[:1] not in {b"H", b""}:
             raise MalformedResponse(_NOT_HTTP)  # httptools takes other protocols too
-        self.has_data = True
         if self.is_complete:
             self._note_surplus()
             return

@@ -25,7 +25,7 @@ import httpx
 
 from .connection import Exchange, Origin
 from .pool import LIMITS, Place, Pool
-from .progress import EXTENSION
+from .progress import EXTENSION, CallProgress
 from .retries import IDEMPOTENT_METHODS
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -61,7 +61,10 @@ class Transport(httpx.AsyncBaseTransport):
         proxy = self._proxies.proxy_for(request.url) if self._proxies else None
         if proxy is None and self._is_direct_http11(request):
             return await self._send(request)
+        progress = request.extensions.get(EXTENSION) or CallProgress()
+        progress.stage = "connection"
         place = await self._pool.take_place(_origin(request), request.extensions.get("timeout", {}))
+        progress.stage = "response"
         try:
             response = await self._httpx_transport(proxy).handle_async_request(request)
         except BaseException:

@@ -330,6 +330,29 @@ def test_answer_that_is_not_http_is_refused_with_its_reason_and_not_asked_for_ag
     assert requests == 1
 
 
+def test_answer_that_is_not_http_is_not_asked_for_again_on_a_reused_connection() -> None:
+    requests = 0
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal requests
+        while await reader.readuntil(b"\r\n\r\n"):
+            requests += 1
+            writer.write(OK + b"Content-Length: 2\r\n\r\nhi" if requests == 1 else b"SSH-2.0-OpenSSH\r\n")
+
+    async def calls() -> None:
+        upstream = Upstream()
+        try:
+            async with serving(handle) as url:
+                await upstream.send(httpx.Request("GET", url))
+                with pytest.raises(UpstreamError, match="not HTTP/1.1"):
+                    await upstream.send(httpx.Request("GET", url))
+        finally:
+            await upstream.aclose()
+
+    asyncio.run(calls())
+    assert requests == 2
+
+
 def test_chunks_of_one_byte_are_read() -> None:
     body = b"1\r\nx\r\n" * 100_000 + b"0\r\n\r\n"
     response = asyncio.run(sent(answering(OK + b"Transfer-Encoding: chunked\r\n\r\n" + body), total_timeout=10))

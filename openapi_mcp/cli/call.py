@@ -10,7 +10,7 @@ import httpx
 
 from ..bridge import Bridge
 from ..errors import UsageError
-from ..runtime.arguments import check, prepare
+from ..runtime.arguments.checking import check, prepare
 from ..runtime.errors import RuntimeFailure
 from ..runtime.request.build import RequestOptions, build_request
 from ..runtime.request.context import context_of

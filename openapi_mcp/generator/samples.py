@@ -16,7 +16,7 @@ from typing import Any, Final
 from jsonschema import Draft202012Validator
 from jsonschema.protocols import Validator
 
-from ..runtime.arguments import prepare
+from ..runtime.arguments.checking import prepare
 from ..runtime.errors import RuntimeFailure
 from ..runtime.request.build import RequestOptions, build_request
 from ..runtime.tool import Tool

@@ -9,13 +9,16 @@ import contextvars
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from typing import Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 Lane: TypeAlias = Literal["small", "large"]
 """The kind of a task: some hundredths of a second, or seconds."""
+
+MAX_SMALL_PARTS: Final = 1_000
+"""Parts of a value that is small: of arguments that are judged while an event loop waits, or in that lane."""
 
 
 async def run(lane: Lane, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -14,8 +14,10 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from referencing.exceptions import Unresolvable
 
-from openapi_mcp.runtime.arguments import check, check_aside
-from openapi_mcp.runtime.json_schema import MAX_FAILURES, BudgetSpent, Judge, patterns, repetition, verdict
+from openapi_mcp.runtime.arguments.aside import check_aside
+from openapi_mcp.runtime.arguments.checking import check
+from openapi_mcp.runtime.json_schema import patterns, repetition, verdict
+from openapi_mcp.runtime.json_schema.judge import MAX_FAILURES, BudgetSpent, Judge
 from openapi_mcp.runtime.types import Schema
 from tests.runtime.making import tool
 from tests.runtime.test_json_schema import SCHEMAS, VALUES

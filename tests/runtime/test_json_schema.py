@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.runtime import json_schema
-from openapi_mcp.runtime.json_schema import Judge
+from openapi_mcp.runtime.json_schema.judge import Judge
 from openapi_mcp.runtime.json_schema.quick import MAX_DEPTH
 
 SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))

@@ -17,19 +17,11 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .. import background
+from ..background import MAX_SMALL_PARTS
 from ..errors import ArgumentError
-from ..json_schema import (
-    MAX_FAILURES,
-    MAX_STEPS,
-    BudgetSpent,
-    Failure,
-    Judge,
-    exceeds,
-    refused_part,
-    undeclared_names,
-    verdict,
-)
+from ..json_schema import exceeds, verdict
+from ..json_schema.judge import MAX_FAILURES, MAX_STEPS, BudgetSpent, Failure, Judge
+from ..json_schema.place import refused_part
 from ..tool import Tool
 from ..types import Schema, ToolDescription
 from .coercion import Coercion
@@ -37,12 +29,6 @@ from .explanation import MAX_LISTED, explain, location
 from .spelling import misspellings
 
 logger = logging.getLogger("openapi_mcp")
-
-MAX_QUICK_UNITS: Final = 100_000
-"""Applications of a schema to a part of the arguments while an event loop waits: about a millisecond."""
-
-MAX_QUICK_PARTS: Final = 1_000
-"""Parts of arguments that are judged while an event loop waits."""
 
 _MAX_SMALL_STEPS: Final = 100_000
 """Steps that are taken to explain the failures of so few parts: a tenth of a second. Most take some hundred."""
@@ -57,32 +43,6 @@ def prepare(tool: ToolDescription, arguments: Mapping[str, Any]) -> dict[str, An
     if refusal:
         raise ArgumentError(refusal)
     return coerced
-
-
-async def prepare_aside(tool: ToolDescription, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return and raise as `prepare`; only small arguments that fit are judged while the event loop waits."""
-    if _surely_fit(tool, arguments):
-        return dict(arguments)
-    return await background.run(_lane(arguments), prepare, tool, arguments)
-
-
-async def check_aside(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return and raise as `check`; only small arguments that fit are judged while the event loop waits."""
-    if _surely_fit(tool, arguments):
-        return dict(arguments), ""
-    return await background.run(_lane(arguments), check, tool, arguments)
-
-
-def _lane(arguments: Mapping[str, Any]) -> background.Lane:
-    return "large" if exceeds(arguments, MAX_QUICK_PARTS) else "small"
-
-
-def _surely_fit(tool: ToolDescription, arguments: Mapping[str, Any]) -> bool:
-    """Return whether arguments are small and certainly fit, with no name that may be misspelled."""
-    schema = tool.input_schema
-    if exceeds(arguments, MAX_QUICK_PARTS) or verdict(schema, arguments, MAX_QUICK_UNITS) is not True:
-        return False
-    return not any(undeclared.absent for undeclared in undeclared_names(schema, arguments))
 
 
 def check(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
@@ -111,7 +71,7 @@ def check(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str
 
 def _judge(schema: Schema, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Failure]]:
     """Return the coerced arguments, and the first failures of these. Raises BudgetSpent and RecursionError."""
-    judge = Judge(schema, MAX_STEPS if exceeds(arguments, MAX_QUICK_PARTS) else _MAX_SMALL_STEPS)
+    judge = Judge(schema, MAX_STEPS if exceeds(arguments, MAX_SMALL_PARTS) else _MAX_SMALL_STEPS)
     coerced = Coercion(judge).coerce(schema, arguments)
     if coerced is not arguments and verdict(schema, coerced):
         return coerced, []

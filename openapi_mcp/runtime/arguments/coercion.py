@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from .. import jsontext
-from ..json_schema import MAX_FAILURES, Failure, Judge, Path
+from ..json_schema.judge import MAX_FAILURES, Failure, Judge, Path
 from ..types import MISSING, Missing
 
 _MAX_REPLACED: Final = 25_600

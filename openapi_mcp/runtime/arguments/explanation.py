@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 from .. import jsontext
-from ..json_schema import Failure, Path
+from ..json_schema.judge import Failure, Path
 from .spelling import MAX_NAME_LENGTH
 
 MAX_LISTED: Final = 5

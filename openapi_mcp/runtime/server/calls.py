@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import httpx
 
-from ..arguments import check_aside, prepare_aside
+from ..arguments.aside import check_aside, prepare_aside
 from ..errors import ArgumentError, RequestError, RuntimeFailure, UpstreamError
 from ..protocol import jsonrpc
 from ..request import build

@@ -17,7 +17,6 @@ from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeAlias, TypeV
 import httpx
 
 from .. import json_schema, jsontext
-from ..arguments import prepare
 from ..errors import UpstreamError
 from ..optional import check_modules
 from ..result.build import structured
@@ -62,9 +61,11 @@ class Result(CallToolResult, Generic[T_co]):
 
 def _conforms(schema: Schema, value: Any) -> bool:
     """Return whether a value conforms to a schema, or is too complex to be judged."""
+    from ..json_schema.judge import BudgetSpent
+
     try:
         return json_schema.is_valid(schema, value)
-    except (json_schema.BudgetSpent, RecursionError):
+    except (BudgetSpent, RecursionError):
         return True
 
 
@@ -100,7 +101,11 @@ class Api:
     ) -> Mapping[str, Any]:
         from_client = self.arguments if function.tool is self.tool else {}
         arguments = function.arguments(args, kwargs, from_client)
-        return arguments if arguments == from_client else prepare(function.tool, arguments)
+        if arguments == from_client:
+            return arguments
+        from ..arguments.checking import prepare
+
+        return prepare(function.tool, arguments)
 
 
 class ToolFunction(Generic[P, R]):

@@ -36,6 +36,13 @@ PAIR = base64.b64encode(f"{USER}:canary/Pass2".encode())
 CANARY = re.compile(b"(?i:canary)|" + re.escape(PAIR))
 
 
+CLIENT = {"capabilities": {}, "clientInfo": {"name": "c", "version": "1"}, "protocolVersion": "2025-06-18"}
+HANDSHAKE = (
+    {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": CLIENT},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+)
+
+
 def document(echo: Echo) -> dict[str, Any]:
     """A document with one credential in a header and one in the query, and an operation that fails."""
     response = {"200": {"description": "ok"}}
@@ -163,7 +170,9 @@ def test_inspect_start_lines_logs_and_cache_have_no_secret(shop: Shop) -> None:
     shop.run("inspect", shop.source, "it", *options, "--no-validate")
     shop.run("inspect", shop.source, "--json", *options, "--no-validate")
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "it", "arguments": {}}}
-    output = shop.run("serve", shop.source, "--debug", *shop.api, stdin=json.dumps(request) + "\n")
+    lines = "".join(json.dumps(message) + "\n" for message in (*HANDSHAKE, request))
+    output = shop.run("serve", shop.source, "--debug", *shop.api, stdin=lines)
+    assert "/v1/it: 200" in output
     assert f"key: set by API_SHOP_KEY; sent to {shop.host}" in output
     shop.run("serve", shop.source, "--base-url", f"http://{shop.host}=http://{USER}:{PASSWORD}@{shop.host}/v2")
     assert [path for path in (shop.folder / "cache").rglob("*") if path.is_file()]
@@ -196,6 +205,29 @@ def test_generated_package_and_its_archive_have_no_secret(shop: Shop, replaced: 
     assert f"{shop.host}/v1?version=2" in (out / "shop_mcp" / "api.py").read_text()
     assert "up to date" in shop.run("generate", shop.source, str(out), "--check", *options)
     assert_no_secret_in(shop.folder)
+    printed = run_package(
+        out, {"OPENAPI_MCP_BASE_URL": shop.base_url, "API_SHOP_KEY": VARIABLE, "API_SHOP_OTHER": AUTH}
+    )
+    assert "key: set by API_SHOP_KEY; sent to" in printed
+    assert shop.echo.last().one("authorization") == f"Basic {PAIR.decode()}"
+
+
+def run_package(folder: Path, environment: dict[str, str]) -> str:
+    """Call the tool `it` of a generated package over stdio, and return what it printed, in which no secret is."""
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "it", "arguments": {}}}
+    lines = "".join(json.dumps(message) + "\n" for message in (*HANDSHAKE, request))
+    result = subprocess.run(
+        [sys.executable, "-m", "shop_mcp"],
+        cwd=folder,
+        env=os.environ | environment,
+        input=lines.encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert_no_secret(result.stdout + result.stderr)
+    return (result.stdout + result.stderr).decode()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import ast
 import copy
+import datetime as dt
+import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, Final
 
@@ -16,6 +18,10 @@ _UNIMPORTED: Final = frozenset(
     ("base64", "collections", "datetime", "functools", "itertools", "json", "math", "random", "re", "time")
 )
 """Modules that a program may use without importing them."""
+
+_TYPES: Final = (dict, list, str, tuple, set, int, float, bytes, Exception, dt.datetime, dt.timedelta, re.Match)
+_PYTHON_ATTRIBUTES: Final = frozenset(name for kind in _TYPES for name in dir(kind))
+"""Names that are attributes of Python's values, never properties of an object of the API."""
 
 _SHORT_NAMES: Final = {"gather": "asyncio", "sleep": "asyncio", "defaultdict": "collections", "Counter": "collections"}
 """Functions that a program may use without importing them, and their modules."""
@@ -35,6 +41,8 @@ class Dialect(ast.NodeTransformer):
         self._bound = set(_bound_names(nodes))
         self._loaded = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         self._evaluated = _evaluated_names(nodes)
+        self._attributes = set(_own_attributes(nodes)) | _PYTHON_ATTRIBUTES
+        self._namespaces = set(_namespaces(nodes)) | _UNIMPORTED | {"asyncio", "self", "cls"}
         self._blocks = 0
 
     def module(self, tree: ast.Module) -> ast.Module:
@@ -103,10 +111,15 @@ class Dialect(ast.NodeTransformer):
         return [node, *(_assign(name, _attribute(_name(f"{PREFIX}timezone"), "utc"), node) for name in names)]
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        """Replace `datetime.UTC` likewise."""
+        """Replace `datetime.UTC` likewise; let `item.name` be `item["name"]` where no attribute of Python is meant."""
+        owner = node.value.id if isinstance(node.value, ast.Name) else ""
         self.generic_visit(node)
-        is_utc = node.attr == "UTC" and isinstance(node.value, ast.Name) and node.value.id in {"datetime", "dt"}
-        return ast.copy_location(_attribute(_attribute(node.value, "timezone"), "utc"), node) if is_utc else node
+        if node.attr == "UTC" and owner in {"datetime", "dt"}:
+            return ast.copy_location(_attribute(_attribute(node.value, "timezone"), "utc"), node)
+        is_read = isinstance(node.ctx, ast.Load) and not node.attr.startswith("_")
+        if not is_read or owner in self._namespaces or node.attr in self._attributes:
+            return node
+        return ast.copy_location(_call("attribute", [node.value, ast.Constant(node.attr)]), node)
 
     def visit_Await(self, node: ast.Await) -> Any:
         """Let the program await tasks, and values that are none."""
@@ -240,6 +253,26 @@ def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
         elif isinstance(node, ast.alias):
             yield (node.asname or node.name).partition(".")[0]
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            yield node.name
+
+
+def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names of methods and attributes of the program's own objects, and of what it calls as a method."""
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            yield node.attr
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield node.func.attr
+
+
+def _namespaces(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names of modules and classes in a program."""
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ClassDef):
             yield node.name
 
 

@@ -150,8 +150,8 @@ _CURES: Final = {
         "A call of a coroutine has a value only after await: write `await f(…)`, or (await f(…))[key]."
     ),
     r"TypeError: 'list' object is not an iterator": "Write next(iter(values), None), or values[0].",
-    r"AttributeError: 'dict' object has no attribute": (
-        'Answers are dicts and lists: write item["name"], or item.get("name").'
+    r"AttributeError: ('(dict|list)' object has no attribute|the object has no)": (
+        'Answers are dicts and lists: write item["name"], item.get("name"), or items[0].'
     ),
     r"PermissionError": "A program has no files: return what it finds, or print it.",
     r"NameError: name '(exit|quit)'": "A program ends with its last line; to end it early, raise an error.",

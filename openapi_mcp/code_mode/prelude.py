@@ -56,7 +56,7 @@ class _SandboxTask:
         if self._state != "waiting":
             return False
         self._state = "done"
-        self._error = RuntimeError("the task was cancelled")
+        self._error = KeyboardInterrupt("the task was cancelled")
         self._is_seen = self._is_cancelled = True
         return True
 
@@ -124,7 +124,7 @@ async def _sandbox_one(value):
 async def _sandbox_caught(value):
     try:
         return await _sandbox_one(value)
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         return error
 
 def _sandbox_run(value, debug=None):
@@ -338,6 +338,13 @@ def _sandbox_min(*values, key, **options):
 
 def _sandbox_max(*values, key, **options):
     return _sandbox_best(_native_max, values, key, list(options.values()))
+
+def _sandbox_attribute(value, name):
+    if not isinstance(value, dict):
+        return getattr(value, name)
+    if name not in value:
+        raise AttributeError("the object has no " + name + "; it has " + ", ".join([str(key) for key in value][:50]))
+    return value[name]
 
 def _sandbox_plain(value, default):
     if isinstance(value, dict):

@@ -27,7 +27,7 @@ from ..runtime.result.headers import HEADERS
 from ..runtime.search.tools import ToolPresentation, common_annotations, discovery_tools
 from ..runtime.server.catalog import BuiltinTool, CallByName, Catalog, ListedTool
 from ..runtime.server.deviations import DEVIATIONS
-from ..runtime.tool import Tool
+from ..runtime.tool import READ_ONLY_METHODS, Tool
 from ..runtime.types import MISSING, CallToolResult, JsonObject, Schema, error_result, text_content
 from ..tools.names import suggest_names
 from .lacks import MODULES, cure
@@ -47,6 +47,9 @@ _MAX_RESPONSE_BYTES: Final = 4 * 1024 * 1024
 
 _MAX_NAME_LENGTH: Final = 100
 """Characters of an unknown name that are compared with the known ones."""
+
+CALLS: Final = "openapi-mcp/calls"
+"""The name in `_meta` of the calls that a program sent: their numbers by tool."""
 
 _MAX_NOTES: Final = 5
 _RETURN_LESS: Final = "Return less: let the program pick, count or sum what you need."
@@ -142,14 +145,16 @@ class _ProgramRunner:
         calls = ProgramCalls(self.functions, self.names, call, self._sandbox.limits.calls)
         program = await self._sandbox.run(arguments["code"], {CALL_TOOL, *self.functions}, calls.call_function)
         if not program.error and not program.failed:
-            return await asyncio.to_thread(_result, program, calls.notes)  # a large value takes long to measure
+            result = await asyncio.to_thread(_result, program, calls.remarks())  # a large value takes long to measure
+            return replace(result, meta={CALLS: dict(calls.counts)})
         if program.error:
             hint = await asyncio.to_thread(_hint, program.error, [CALL_TOOL, *self.functions])
             parts = [program.error, hint, calls.summary(), _output(program)]
         else:
             failed = "\n".join(program.failed[:_MAX_NOTES])
-            parts = [f"{_FAILED}\n{failed}", calls.summary(""), *_texts(program, calls.notes)]
-        return error_result("\n\n".join(part for part in parts if part))
+            parts = [f"{_FAILED}\n{failed}", calls.summary(""), *_texts(program, calls.notes[:_MAX_NOTES])]
+        result = error_result("\n\n".join(part for part in parts if part))
+        return replace(result, meta={CALLS: dict(calls.counts)})
 
 
 @dataclass(slots=True)
@@ -190,8 +195,13 @@ class ProgramCalls:
 
     def summary(self, before: str = " before the error") -> str:
         """Return a sentence about the calls that were sent, whose effects remain; empty if there were none."""
-        calls = ", ".join(f"{name}, {count} times" if count > 1 else name for name, count in self.counts.items())
-        return f"Calls made{before}: {calls}." if calls else ""
+        return _summary(self.counts, before)
+
+    def remarks(self) -> list[str]:
+        """Return the first notes, and a sentence about the calls that may have changed something."""
+        tools = (self.functions[self.names[name]] for name in self.counts)
+        changes = {tool.name: self.counts[tool.name] for tool in tools if not _only_reads(tool)}
+        return [*self.notes[:_MAX_NOTES], *filter(None, [_summary(changes, "")])]
 
     def _resolve_call_tool(
         self, positional: list[Any], keywords: dict[str, Any]
@@ -279,6 +289,15 @@ def _json_body(text: str) -> dict[str, Any] | list[Any] | None:
     return value if isinstance(value, dict | list) else None
 
 
+def _only_reads(tool: Tool) -> bool:
+    return tool.method in READ_ONLY_METHODS or tool.annotations.get("readOnlyHint") is True
+
+
+def _summary(counts: Mapping[str, int], before: str) -> str:
+    calls = ", ".join(f"{name}, {count} times" if count > 1 else name for name, count in counts.items())
+    return f"Calls made{before}: {calls}." if calls else ""
+
+
 def _text(content: Iterable[JsonObject]) -> str:
     return "\n".join(block["text"] for block in content if block["type"] == "text")
 
@@ -292,7 +311,7 @@ def _texts(program: ProgramResult, notes: Sequence[str]) -> list[str]:
     value, cut = _value_text(program.value)
     output = _output(program)
     is_empty = program.value is None and not output
-    remarks = [*notes[:_MAX_NOTES], *cut]
+    remarks = [*notes, *cut]
     if is_empty:
         remarks.append("The program has no result: end it with an expression, or print.")
     texts = [value if program.value is not None or is_empty else "", output, "\n".join(remarks)]

@@ -201,6 +201,21 @@ WORKING: Final[dict[str, tuple[str, Any]]] = {
         ),
         6,
     ),
+    "a cancelled task": (
+        (
+            "import asyncio\n"
+            "async def one():\n"
+            "    return (await get(id=1))['id']\n"
+            "task = asyncio.create_task(one())\n"
+            "task.cancel()\n"
+            "try:\n"
+            "    await task\n"
+            "except asyncio.CancelledError:\n"
+            "    end = task.cancelled()\n"
+            "end"
+        ),
+        True,
+    ),
     "to_thread": (("import asyncio\n(await asyncio.to_thread(get, id=1))['id']"), 1),
     "awaited and not awaited": (
         ("everything = items()\nfirst = await get(id=everything[0]['id'])\nget(id=2)['id'] + first['id']"),
@@ -363,6 +378,18 @@ WORKING: Final[dict[str, tuple[str, Any]]] = {
     "sleep": (("sleep(0.01)\n'slept'"), "slept"),
     "time.sleep": (("import time\nstart = time.time()\ntime.sleep(0.2)\n0.2 <= time.time() - start < 3"), True),
     "asyncio.sleep": (("import asyncio\nawait asyncio.sleep(0.01)\n'slept'"), "slept"),
+    "properties as attributes": (
+        (
+            "import datetime\n"
+            "class Cart:\n"
+            "    def __init__(self):\n"
+            "        self.size = 2\n"
+            "cart = Cart()\n"
+            "item = get(id=1)\n"
+            "[item.name, items()[2].price, cart.size, datetime.datetime(2026, 1, 2).year, 'ab'.upper()]"
+        ),
+        ["item 1", 7, 2, 2026, "AB"],
+    ),
     "call_tool": ("call_tool('get', {'id': 2})['id']", 2),
     "a tool in a dict": (("by = {'one': get}\nby['one'](id=1)['id']"), 1),
     "printing": (("for item in items():\n    print(item['id'], end=' ')"), "Printed:\n1 2 3"),
@@ -372,7 +399,7 @@ WORKING: Final[dict[str, tuple[str, Any]]] = {
 @pytest.mark.parametrize("name", WORKING)
 def test_a_program_works(name: str) -> None:
     code, expected = WORKING[name]
-    [text] = shop().run(code)
+    text, *_ = shop().run(code)
     try:
         value = json.loads(text)
     except ValueError:
@@ -432,7 +459,12 @@ def test_a_program_that_the_sandbox_cannot_run_is_refused_with_its_line_before_a
 
 
 FAILING: Final[dict[str, tuple[str, int, str]]] = {
-    "an answer as an object": (("item = get(id=1)\nitem.name"), 2, 'item["name"]'),
+    "a property that is not there": (
+        "item = get(id=1)\nitem.colour",
+        2,
+        "AttributeError: the object has no colour; it has id, name, price",
+    ),
+    "a method of an answer": ("item = get(id=1)\nitem.colour()", 2, 'item["name"]'),
     "a file": (("found = items()\nwith open('out.csv', 'w') as file:\n    pass"), 2, "has no files"),
     "exit": (("items()\nexit()"), 2, "ends with its last line"),
     "input": (("items()\ninput('which?')"), 2, "Nobody answers a program"),
@@ -527,7 +559,7 @@ def test_the_value_of_a_program_is_told_beside_a_call_that_failed_and_was_not_aw
 
 
 def test_an_answer_without_content_is_none() -> None:
-    assert shop().run("remove(id=1) is None") == ["true"]
+    assert shop().run("remove(id=1) is None")[0] == "true"
 
 
 def test_location_of_an_answer_without_content_is_its_value() -> None:
@@ -549,3 +581,13 @@ def test_a_result_that_is_too_large_says_return_less() -> None:
 def test_a_program_that_cannot_be_parsed_here_awaits_its_calls() -> None:
     code = 'import asyncio\nfound = await asyncio.gather(get(id=1), get(id=2))\nf"{found[0]["id"]}{found[1]["id"]}"'
     assert shop().run(code) == ["12"]
+
+
+def test_calls_of_a_program_are_counted_in_its_result() -> None:
+    api = shop()
+    code = "for i in (1, 2):\n    get(id=i)\ncreate(name='a')\ncreate(name='b')\nlen(items())"
+    result = api.call("run_code", code=code)
+    assert [block["text"] for block in result.content] == ["3", "Calls made: create, 2 times."]
+    assert result.meta["openapi-mcp/calls"] == {"get": 2, "create": 2, "items": 1}
+    failed = api.call("run_code", code="create(name='a')\n1 / 0")
+    assert failed.meta["openapi-mcp/calls"] == {"create": 1}

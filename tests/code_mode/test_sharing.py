@@ -162,6 +162,10 @@ def test_a_program_that_gets_no_place_says_so() -> None:
     assert asyncio.run(run()).error == late
 
 
+def text(result: Any) -> Any:
+    return result.content[0].text
+
+
 def test_sleeping_programs_and_computing_ones_leave_a_server_to_others() -> None:
     async def run(url: str) -> tuple[list[str], str, bool]:
         async with Client(url, read_timeout_seconds=LIMIT) as greedy, Client(url, read_timeout_seconds=LIMIT) as other:
@@ -169,11 +173,9 @@ def test_sleeping_programs_and_computing_ones_leave_a_server_to_others() -> None
             sleeping = [asyncio.create_task(greedy.call_tool("run_code", sleep)) for _ in range(16)]
             endless = asyncio.create_task(greedy.call_tool("run_code", {"code": "while True: pass"}))
             await asyncio.sleep(1)
-            texts = [
-                (await client.call_tool("run_code", {"code": "1 + 1"})).content[0].text for client in (other, greedy)
-            ]
+            texts = [text(await client.call_tool("run_code", {"code": "1 + 1"})) for client in (other, greedy)]
             is_waiting = not any(task.done() for task in sleeping)
-            stopped = (await endless).content[0].text
+            stopped = text(await endless)
             for task in sleeping:
                 task.cancel()
             await asyncio.gather(*sleeping, return_exceptions=True)

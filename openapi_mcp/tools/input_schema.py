@@ -16,7 +16,7 @@ from ..document.model import join
 from ..document.resolver import BrokenReference, Resolver
 from ..errors import Problem
 from ..runtime import media_types
-from ..runtime.protocol.headers import annotation_problems, header_arguments
+from ..runtime.protocol.header_arguments import annotation_problems, header_arguments
 from ..runtime.tool import Argument, Encoding, MediaType
 from ..runtime.types import Schema
 from ..schemas import keywords

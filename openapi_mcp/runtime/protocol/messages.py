@@ -10,10 +10,11 @@ basic/utilities/progress, basic/patterns/subscriptions of 2026-07-28.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ..types import CallToolResult, Implementation, JsonObject, Schema, ToolDescription
-from . import headers, jsonrpc, trace_context
+from . import jsonrpc
 from .headers import Headers
 from .jsonrpc import INVALID_PARAMS, Refusal, Request, RequestId, is_id, members
 from .revisions import Revision
@@ -68,7 +69,9 @@ class ToolCall:
         """Return the error response (HTTP status 400) for headers that differ from the arguments, else None."""
         if self.headers is None:
             return None
-        refusal = headers.check_header_arguments(input_schema, self.arguments, self.headers)
+        from .header_arguments import check_header_arguments
+
+        refusal = check_header_arguments(input_schema, self.arguments, self.headers)
         return None if refusal is None else refusal.reply(self.request_id)
 
     def reply(self, result: CallToolResult, output_schema: Schema | None = None) -> JsonObject:
@@ -246,6 +249,10 @@ class Step:
     opens_session: bool = False
 
 
+_TRACE_CONTEXT: Final = frozenset({"traceparent", "tracestate", "baggage"})
+_NO_TRACE: Final[Mapping[str, str]] = MappingProxyType({})
+
+
 def read_call(request: Request, revision: Revision, **fields: Any) -> ToolCall | Refusal:
     """Return the ToolCall of a `tools/call` request; `fields` are the fields that the request does not contain."""
     params = members(request.params)
@@ -262,9 +269,17 @@ def read_call(request: Request, revision: Revision, **fields: Any) -> ToolCall |
         name=name,
         arguments=arguments or {},
         progress_token=_progress_token(meta),
-        trace=trace_context.read(meta),
+        trace=_trace(meta),
         **fields,
     )
+
+
+def _trace(meta: Any) -> Mapping[str, str]:
+    if not isinstance(meta, dict) or _TRACE_CONTEXT.isdisjoint(meta):
+        return _NO_TRACE
+    from . import trace_context
+
+    return trace_context.read(meta)
 
 
 def _progress_token(meta: Any) -> RequestId | None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openapi_mcp.runtime.protocol import headers as mcp_headers
+from openapi_mcp.runtime.protocol import header_arguments as mcp_headers
 
 STRING = {"type": "string", "x-mcp-header": "Region"}
 SCHEMA = {

@@ -1,8 +1,12 @@
 """Fetch the files of a document over HTTP: `Fetcher`, which decides about every address that is asked for.
 
 Rules for http(s) addresses: a host that the user did not name must have public addresses only, and the connection goes
-to the address that was checked. Each redirect is checked in the same way. The user's headers are sent only to the
-origin of the document.
+to the address that was checked. The host that the user named may be private, but where it was public once, it is not
+private later. Each redirect is checked in the same way, and none leads from https to http. The user's headers are sent
+only to the origin of the document.
+
+A body is unpacked within the limit of bytes, however many codings it has; everything about one file has one limit of
+time.
 
 The user's certificates are those that API calls are made with: the trusted ones count for every host,
 the client certificate is shown to the origin of the document only.
@@ -10,15 +14,18 @@ the client certificate is shown to the origin of the document only.
 
 import ipaddress
 import socket
-import time
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, Self
 from urllib.parse import urljoin
+from urllib.request import getproxies
 
 import httpx
 
 from ..errors import DocumentError, ReferenceRefused
+from ..runtime.upstream.decoding import Decoder, UnreadableCoding
 from ..runtime.upstream.errors import certificate_hint
 from .addresses import Certificates, is_remote
 
@@ -30,6 +37,8 @@ TIMEOUT: Final = httpx.Timeout(30, connect=10)
 """Seconds. Servers that build their document on request are slow to answer."""
 DEADLINE: Final = 120.0
 """Seconds for one whole file, so that a server that sends a few bytes now and then cannot block a start for ever."""
+CODINGS: Final = "gzip, deflate"
+"""The content codings that are asked for."""
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _CONDITIONS: Final = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
 """Headers of a conditional request, and the response headers that their values come from (RFC 9110 §13.1)."""
@@ -67,6 +76,8 @@ class Fetcher:
     headers: Mapping[str, str] = field(default_factory=dict)
     transport: httpx.BaseTransport | None = None
     certificates: Certificates = field(default_factory=Certificates)
+    _public_hosts: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    """Hosts that have answered from a public address."""
 
     def get(self, url: str, most_bytes: int, admit: Callable[[str], None] = lambda _: None) -> Fetched:
         """Fetch one file of at most `most_bytes`; `admit` is called with each URL, redirects included, to refuse it.
@@ -89,6 +100,8 @@ class Fetcher:
             return self._follow(public(url), most_bytes, admit, validators)
         except httpx.InvalidURL:  # its text could quote a part of the password
             raise DocumentError("cannot be fetched: this is no valid URL", hint=_UNREACHABLE) from None
+        except UnreadableCoding as error:
+            raise ReferenceRefused(f"is {error}") from error
         except (httpx.HTTPError, OSError, ValueError) as error:
             reason = str(error) or type(error).__name__
             raise DocumentError(f"cannot be fetched: {reason}", hint=certificate_hint(error) or _UNREACHABLE) from error
@@ -97,24 +110,28 @@ class Fetcher:
         self, url: str, most_bytes: int, admit: Callable[[str], None], validators: Mapping[str, str]
     ) -> Fetched | None:
         trust_env = self._is_own(url)
-        for _ in range(MAX_REDIRECTS + 1):
-            admit(url)
-            tls = self.certificates.context(own=self._is_own(url))
-            with httpx.Client(transport=self.transport, timeout=TIMEOUT, trust_env=trust_env, verify=tls) as client:
-                fetched = self._ask(client, url, most_bytes, validators)
-            if not isinstance(fetched, str):
-                return fetched
-            url = public(fetched)
+        with Deadline(DEADLINE) as deadline:
+            for _ in range(MAX_REDIRECTS + 1):
+                admit(url)
+                tls = self.certificates.context(own=self._is_own(url))
+                with httpx.Client(transport=self.transport, timeout=TIMEOUT, trust_env=trust_env, verify=tls) as client:
+                    request = self._request(client, url)
+                    request.headers.update(validators)
+                    request.extensions["trace"] = deadline.trace
+                    fetched = self._ask(client, request, url, most_bytes)
+                if not isinstance(fetched, str):
+                    return fetched
+                if is_https(url) and not is_https(fetched):
+                    hint = "if you trust that address, give it as the address of the document"
+                    raise ReferenceRefused(f"redirects from https to {public(fetched)}", hint=hint)
+                url = public(fetched)
         raise DocumentError(f"cannot be fetched: more than {MAX_REDIRECTS} redirects")
 
-    def _ask(
-        self, client: httpx.Client, url: str, most_bytes: int, validators: Mapping[str, str]
-    ) -> Fetched | str | None:
+    def _ask(self, client: httpx.Client, request: httpx.Request, url: str, most_bytes: int) -> Fetched | str | None:
         """Send one request; return the file, the URL that it redirects to, or None for 304 Not Modified."""
-        request = self._request(client, url)
-        request.headers.update(validators)
         response = client.send(request, stream=True)
         try:
+            self._check_peer(response, httpx.URL(url).host)
             if response.status_code == httpx.codes.NOT_MODIFIED:
                 return None
             if response.status_code in REDIRECTS and "location" in response.headers:
@@ -130,7 +147,7 @@ class Fetcher:
         target, home = httpx.URL(url), httpx.URL(self.home)
         if not is_remote(url) or not target.host:
             raise ReferenceRefused("is not an http(s) address")
-        headers = httpx.Headers({"Accept": ACCEPT})
+        headers = httpx.Headers({"Accept": ACCEPT, "Accept-Encoding": CODINGS})
         if target.host == home.host:
             if self._is_own(url):
                 target = target.copy_with(userinfo=home.userinfo)
@@ -140,6 +157,22 @@ class Fetcher:
         pinned = target.copy_with(host=_public_address(target))
         headers["Host"] = target.netloc.decode("ascii")
         return client.build_request("GET", pinned, headers=headers, extensions={"sni_hostname": target.host})
+
+    def _check_peer(self, response: httpx.Response, host: str) -> None:
+        """Raise ReferenceRefused for an answer from a private address of a host whose address was public before.
+
+        Whoever owns a name can let it lead to this machine for the second request.
+        """
+        stream = response.extensions.get("network_stream")
+        peer = stream.get_extra_info("server_addr") if stream is not None and not getproxies() else None
+        if not isinstance(peer, tuple) or not peer:
+            return
+        if _is_public(str(peer[0]).partition("%")[0]):
+            self._public_hosts.add(host)
+        elif host in self._public_hosts:
+            raise ReferenceRefused(
+                f"is at a private address now, {host} ({peer[0]})", hint="do not trust this document"
+            )
 
     def _is_own(self, url: str) -> bool:
         """Return whether a URL has the origin of the document."""
@@ -160,17 +193,61 @@ def public(url: str) -> str:
         return url
 
 
+def is_https(url: str) -> bool:
+    """Return whether a URL begins with https."""
+    return url[:8].lower() == "https://"
+
+
+class Deadline:
+    """A limit of time, in seconds, for the requests of a block: at its end their connections are shut.
+
+    Raises DocumentError then. Timeouts of single reads do not end a request whose bytes come one by one.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._has_passed = False
+        self._socket: socket.socket | None = None
+        self._timer = threading.Timer(seconds, self._end)
+        self._timer.daemon = True
+
+    def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Note a connection that is opened (httpcore's extension `trace`)."""
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            self._socket = info["return_value"].get_extra_info("socket")
+            if self._has_passed:
+                self._end()
+
+    def _end(self) -> None:
+        self._has_passed = True
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        self._timer.cancel()
+        if self._has_passed and (error is None or isinstance(error, httpx.HTTPError | OSError)):
+            raise DocumentError(f"took longer than {self._seconds:.0f} seconds") from error
+
+
 def _read(response: httpx.Response, most_bytes: int) -> bytes:
-    """Return the decompressed body of a response. Raises ReferenceRefused if too large, DocumentError if too slow."""
+    """Return the unpacked body of a response. Raises ReferenceRefused if it is larger than `most_bytes`."""
     chunks: list[bytes] = []
-    size, end = 0, time.monotonic() + DEADLINE
-    for chunk in response.iter_bytes():
-        size += len(chunk)
-        if size > most_bytes:
-            raise ReferenceRefused(f"is larger than {most_bytes:,} bytes")
-        if time.monotonic() > end:
-            raise DocumentError(f"took longer than {DEADLINE:.0f} seconds")
-        chunks.append(chunk)
+    size = 0
+    decoder = Decoder(response.headers.get("content-encoding", ""), 2 * most_bytes)
+    stream = response.stream
+    for received in stream if isinstance(stream, httpx.SyncByteStream) else ():
+        for chunk in decoder.feed(received):
+            size += len(chunk)
+            if size > most_bytes:
+                raise ReferenceRefused(f"is larger than {most_bytes:,} bytes")
+            chunks.append(chunk)
+    if not decoder.is_complete:
+        raise DocumentError("cannot be fetched: the compressed body ends too soon", hint=_UNREACHABLE)
     return b"".join(chunks)
 
 

@@ -19,6 +19,7 @@ import errno
 import hashlib
 import os
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,9 @@ from .model import Limits
 
 STDIN: Final = "stdin:"
 _VERSIONED: Final = (".git", ".hg")
+
+MAX_FETCH_SECONDS: Final = 300.0
+"""Time for all files that a document refers to. A document of 1,488 files takes a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ class References:
         self._allow_remote = allow_remote
         self._reference_root = real_path(reference_root) if reference_root else None
         self._bytes = 0
+        self._seconds = 0.0
         self._located: dict[tuple[str, str], str] = {}
 
     def locate(self, file: str, base: str) -> str:
@@ -101,7 +106,7 @@ class References:
     def read(self, uri: str) -> SourceFile:
         """Read the file at a URI that `locate` returned. Raises DocumentError, ReferenceRefused."""
         if is_remote(uri):
-            content = _fetch(self._fetcher, uri, self._limits, self)
+            content = self._fetch(uri)
         elif is_remote(self._home):
             raise ReferenceRefused("is a local file, which a document from the network may not read")
         else:
@@ -110,6 +115,16 @@ class References:
         if self._bytes > self._limits.total_bytes:
             raise ReferenceRefused(f"is beyond the limit of {self._limits.total_bytes:,} bytes for all files together")
         return content
+
+    def _fetch(self, uri: str) -> SourceFile:
+        if self._seconds > MAX_FETCH_SECONDS:
+            message = f"is not fetched, since the files before it took more than {MAX_FETCH_SECONDS:.0f} seconds"
+            raise ReferenceRefused(message)
+        began = time.monotonic()
+        try:
+            return _fetch(self._fetcher, uri, self._limits, self)
+        finally:
+            self._seconds += time.monotonic() - began
 
     def admit(self, url: str) -> None:
         """Raise ReferenceRefused for an http(s) URL that this document may not refer to."""

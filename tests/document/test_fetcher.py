@@ -2,14 +2,21 @@
 
 import gzip
 import socket
+import time
+import tracemalloc
+import zlib
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import httpx
 import pytest
 
+from openapi_mcp.document import fetcher
 from openapi_mcp.document.addresses import is_remote
 from openapi_mcp.document.fetcher import DEADLINE, Fetcher, origin, public
 from openapi_mcp.errors import DocumentError, ReferenceRefused
+from tests.runtime.echo import Recorded, answer, echoing
 
 MOST = 1000
 
@@ -125,7 +132,7 @@ def test_every_spelling_of_loopback_is_refused(host: str) -> None:
 
 def test_a_redirect_to_a_private_address_is_refused(names: dict[str, list[str]]) -> None:
     names["metadata.internal"] = ["169.254.169.254"]
-    transport, asked = answering(redirect("http://metadata.internal/latest"))
+    transport, asked = answering(redirect("https://metadata.internal/latest"))
     with pytest.raises(ReferenceRefused, match="private address"):
         Fetcher("https://example.com/", transport=transport).get("https://example.com/", MOST)
     assert len(asked) == 1
@@ -167,6 +174,111 @@ def test_a_file_that_is_too_large_is_refused(response: httpx.Response) -> None:
     transport, _ = answering(response)
     with pytest.raises(ReferenceRefused, match="larger than 1,000 bytes"):
         Fetcher("https://example.com/", transport=transport).get("https://example.com/", MOST)
+
+
+@cache
+def stacked(codings: int) -> bytes:
+    """Return half a gigabyte of zeros that is compressed several times."""
+    if codings > 1:
+        return gzip.compress(stacked(codings - 1))
+    packer = zlib.compressobj(1, wbits=31)
+    return b"".join([*(packer.compress(bytes(1 << 20)) for _ in range(512)), packer.flush()])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("codings", [1, 2, 3, 4])
+def test_a_body_that_unpacks_to_half_a_gigabyte_is_refused_before_it_is_unpacked(codings: int) -> None:
+    body = stacked(codings)
+    with echoing() as server:
+        server.respond = lambda _: answer(body, "Content-Encoding: " + ", ".join(["gzip"] * codings))
+        tracemalloc.start()
+        try:
+            with pytest.raises(ReferenceRefused, match=r"larger than 67,108,864 bytes|compressed (several|4) times"):
+                Fetcher(server.url).get(server.url, 64 << 20)
+            assert tracemalloc.get_traced_memory()[1] < 150 << 20
+        finally:
+            tracemalloc.stop()
+        assert server.last().one("accept-encoding") == "gzip, deflate"
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "gzip, gzip", "x-gzip", ""])
+def test_codings_are_unpacked(coding: str) -> None:
+    body = b"openapi: 3.1.0"
+    for name in coding.split(", ") if coding else ():
+        body = zlib.compress(body) if name == "deflate" else gzip.compress(body)
+    with echoing() as server:
+        server.respond = lambda _: answer(body, *([f"Content-Encoding: {coding}"] if coding else []))
+        assert Fetcher(server.url).get(server.url, MOST).data == b"openapi: 3.1.0"
+
+
+def test_a_compressed_body_that_is_cut_off_is_an_error() -> None:
+    with echoing() as server:
+        server.respond = lambda _: answer(gzip.compress(b"x" * 100)[:-9], "Content-Encoding: gzip")
+        with pytest.raises(DocumentError, match="cannot be fetched"):
+            Fetcher(server.url).get(server.url, MOST)
+
+
+@pytest.mark.parametrize(
+    "start", [b"", b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n"]
+)
+def test_a_server_that_sends_byte_by_byte_is_cut_off(monkeypatch: pytest.MonkeyPatch, start: bytes) -> None:
+    monkeypatch.setattr(fetcher, "DEADLINE", 0.5)
+
+    def drip(_: Recorded) -> Iterator[bytes]:
+        yield start
+        for _number in range(400):
+            time.sleep(0.05)
+            yield b"H"
+
+    with echoing() as server:
+        server.respond = drip
+        began = time.monotonic()
+        with pytest.raises(DocumentError, match=r"took longer than|cannot be fetched"):
+            Fetcher(server.url).get(server.url, MOST)
+        assert time.monotonic() - began < 10
+
+
+def test_no_redirect_leads_from_https_to_http() -> None:
+    transport, asked = answering(redirect("http://example.com/a"))
+    with pytest.raises(ReferenceRefused, match=r"redirects from https to http://example\.com/a"):
+        Fetcher("https://example.com/", transport=transport).get("https://example.com/", MOST)
+    assert len(asked) == 1
+    transport, _ = answering(redirect("https://example.com/a"), httpx.Response(200))
+    assert Fetcher("http://example.com/", transport=transport).get("http://example.com/", MOST).url[:5] == "https"
+
+
+class Peer:
+    """A connection to an address."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def get_extra_info(self, _: str) -> tuple[str, int]:
+        return self.address, 80
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_refused"),
+    [
+        ("93.184.216.34", "127.0.0.1", True),
+        ("93.184.216.34", "::1", True),
+        ("93.184.216.34", "93.184.216.35", False),
+        ("127.0.0.1", "127.0.0.1", False),
+        ("10.0.0.1", "10.0.0.2", False),
+    ],
+)
+def test_a_host_that_was_public_does_not_become_private(first: str, second: str, is_refused: bool) -> None:
+    responses = [
+        httpx.Response(200, content=b"{}", extensions={"network_stream": Peer(peer)}) for peer in (first, second)
+    ]
+    transport, _ = answering(*responses)
+    fetching = Fetcher("http://api.example/", transport=transport)
+    fetching.get("http://api.example/", MOST)
+    if is_refused:
+        with pytest.raises(ReferenceRefused, match="is at a private address now"):
+            fetching.get("http://api.example/schemas.json", MOST)
+    else:
+        fetching.get("http://api.example/schemas.json", MOST)
 
 
 @pytest.mark.parametrize(

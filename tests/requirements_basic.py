@@ -74,6 +74,10 @@ MESSAGES: Final = (
         "Messages are JSON in UTF-8, in both directions.",
         JSONRPC + "test_json_in_utf8_is_decoded",
         JSONRPC + "test_invalid_json_or_utf8_is_refused",
+        JSONRPC + "test_decoding_in_steps_returns_the_same",
+        JSONRPC + "test_decoding_in_steps_refuses_the_same",
+        JSONRPC + "test_other_threads_run_while_a_large_message_is_decoded",
+        JSONRPC + "test_text_is_decoded_at_once",
         JSONRPC + "test_any_value_is_encoded_as_valid_json",
         JSONRPC + "test_encoding_a_value_that_is_not_json_raises",
     ),
@@ -87,6 +91,7 @@ MESSAGES: Final = (
         JSONRPC + "test_id_of_a_message_that_is_not_json_is_read_where_it_can_be",
         JSONRPC + "test_id_at_the_end_of_a_long_message_is_read",
         JSONRPC + "test_search_for_an_id_never_fails",
+        JSONRPC + "test_id_of_a_large_message_that_is_not_json_is_found_at_once",
         FUZZ_STDIO + "test_every_line_gets_the_required_answer_in_chunks_of_any_size",
     ),
     must(

@@ -270,6 +270,8 @@ CALLS: Final = (
         "tests/test_rate_limits.py::test_each_caller_may_call_each_tool_so_often",
         RUNTIME + "server/test_calls.py::test_rate_limited_call_says_when_to_try_again",
         RUNTIME + "http/test_access.py::test_messages_beyond_max_concurrency_are_503",
+        RUNTIME + "http/test_fairness.py::test_hanging_calls_of_one_client_do_not_stop_another",
+        "tests/test_rate_limits_over_http.py::test_forwarded_addresses_of_a_client_give_it_no_other_limit",
         STDIO_SESSION + "test_concurrent_calls_are_limited_and_waiting_ones_cancellable",
     ),
     must(

@@ -130,7 +130,7 @@ class _Application(Starlette):
             await super().__call__(scope, receive, send)
 
 
-class _Exchange(NamedTuple):
+class _ClientRequest(NamedTuple):
     """One HTTP request of an allowed client, and the writer of its response."""
 
     scope: Scope
@@ -196,14 +196,14 @@ class _Endpoint:
             return access.preflight_response(headers)
         self._policy.check_token(headers)
         self._check_method(method, headers)
-        exchange = _Exchange(scope, receive, headers, writer, self._callers.caller(scope, headers))
+        request = _ClientRequest(scope, receive, headers, writer, self._callers.caller(scope, headers))
         if method == "POST":
             access.check_media_types(headers)
-            return _response(await self._post(exchange))
+            return _response(await self._post(request))
         session = self._sessions.session(headers)
         if method == "GET":
             access.check_accepts_events(headers)
-            return _response(await self._get(session, exchange))
+            return _response(await self._get(session, request))
         self._sessions.store.end(session)
         return ResponseBody(204)
 
@@ -229,29 +229,29 @@ class _Endpoint:
             message = "Only POST is served, and GET or DELETE for a session of the handshake era."
             raise HTTPError(405, message, headers={"Allow": ", ".join(allowed)})
 
-    async def _post(self, exchange: _Exchange) -> Reply | None:
-        with self._memory.of(exchange.caller) as memory:
-            with self._messages.place(exchange.caller):
-                message = await self._reader.read(exchange.receive, exchange.headers, memory)
-            return await self._handle(protocol.classify(message), exchange)
+    async def _post(self, request: _ClientRequest) -> Reply | None:
+        with self._memory.of(request.caller) as memory:
+            with self._messages.place(request.caller):
+                message = await self._reader.read(request.receive, request.headers, memory)
+            return await self._handle(protocol.classify(message), request)
 
-    async def _handle(self, message: Any, exchange: _Exchange) -> Reply | None:
-        caller, headers = exchange.caller, exchange.headers
+    async def _handle(self, message: Any, request: _ClientRequest) -> Reply | None:
+        caller, headers = request.caller, request.headers
         session = Session() if protocol.is_stateless(message, headers) else self._sessions.session(headers)
         step = self._server.receive(message, session, headers)
         CALLER.set(caller)
         if isinstance(step.action, Subscription):
             access.check_accepts_events(headers)
             with self._streams.place(caller, step.action.request_id):
-                return await self._stream(self._server.perform(step, exchange.writer.notify), exchange)
+                return await self._stream(self._server.perform(step, request.writer.notify), request)
         if not (isinstance(step.action, ToolCall) or step.batch):  # takes no time, so it needs no place
-            return await self._reply(step, session, exchange)
+            return await self._reply(step, session, request)
         with self._calls.place(caller, None if step.action is None else step.action.request_id):
-            return await self._reply(step, session, exchange, self._callers.counted_as(caller, session))
+            return await self._reply(step, session, request, self._callers.counted_as(caller, session))
 
-    async def _reply(self, step: Step, session: Session, exchange: _Exchange, counted_as: str = "") -> Reply | None:
+    async def _reply(self, step: Step, session: Session, request: _ClientRequest, counted_as: str = "") -> Reply | None:
         """Carry out a Step, whose calls count for `counted_as`; return its reply, None if the client stopped it."""
-        _, receive, headers, writer, _ = exchange
+        _, receive, headers, writer, _ = request
         writer.headers += self._sessions.apply(step, session)
         notify = writer.notify if access.accepts(headers, EVENT_STREAM) else None
         reply = await self._answer(step, session, self._server.perform(step, notify, counted_as), receive)
@@ -265,18 +265,18 @@ class _Endpoint:
         tracker = self._sessions.call_tracker(step, session)
         return await self._timeouts.call(work, step, tracker, receive if step.ends_with_connection else None)
 
-    async def _get(self, session: Session, exchange: _Exchange) -> Reply | None:
+    async def _get(self, session: Session, request: _ClientRequest) -> Reply | None:
         """Serve the one stream of a session, for changes ("Listening for Messages from the Server")."""
-        with self._streams.place(exchange.caller):
-            work = self._send_changes(session, exchange.writer)
-            await self._stream(work, exchange, partial(self._sessions.store.track_stream, session))
+        with self._streams.place(request.caller):
+            work = self._send_changes(session, request.writer)
+            await self._stream(work, request, partial(self._sessions.store.track_stream, session))
         return None
 
     async def _stream(
-        self, work: Awaitable[Reply], exchange: _Exchange, tracker: RegisterStop | None = None
+        self, work: Awaitable[Reply], request: _ClientRequest, tracker: RegisterStop | None = None
     ) -> Reply | None:
         end = self._server.changes.end
-        return await self._timeouts.stream(work, exchange.scope, exchange.receive, end, tracker)
+        return await self._timeouts.stream(work, request.scope, request.receive, end, tracker)
 
     async def _send_changes(self, session: Session, writer: ResponseWriter) -> Reply:
         changes = self._server.changes.listen()

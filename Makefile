@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check format fuzz corpus conformance golden prism retrieval clean
+.PHONY: help demo quick test check format fuzz faults corpus conformance golden prism retrieval clean
 
 help: ## Show this list
 	@echo "Usage: make TARGET. The first one prepares $(VENV), once; that takes about a minute."
@@ -56,6 +56,9 @@ format: $(READY) ## Format the code and fix what ruff can fix
 
 fuzz: $(READY) ## Draw new cases for property tests and hostile clients (CASES=10000 of each; default 1000)
 	@FUZZ=$(CASES) $(PYTEST) $(PARALLEL) -m hypothesis --timeout 0 $(PYTEST_ARGS)
+
+faults: $(READY) ## Do everything hostile to a server and measure how long others wait (NAMES='gzip clients': only these)
+	@$(BIN)/python -m tests.faults $(NAMES)
 
 corpus: $(READY) ## Run the tests over all documents of the corpus, if ../shared/corpus exists
 	@$(PYTEST) $(PARALLEL) -m corpus $(PYTEST_ARGS)

@@ -1,0 +1,96 @@
+"""Rows of hostile documents: read by `inspect`, and put in the place of the document that a running server watches."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from tests.faults import calling
+from tests.faults.rows import Measured, Row, Run, Target, UnexpectedResult
+from tests.hostile_documents import DOCUMENTS, Maker, measure
+
+MAX_SECONDS: Final = 30.0
+"""Of one `inspect`: what takes longer is stopped, and the row fails."""
+
+RELOAD_SECONDS: Final = 3.0
+"""Within which a server has noticed a change and, at best, read it."""
+
+SHORT: Final = frozenset(
+    {
+        "allOf of nine references each, 20 levels",
+        "a billion laughs in an extension",
+        "numbers that are not finite",
+        "references to pipes and devices",
+        "a device",
+        "a sparse file of a terabyte",
+    }
+)
+"""Documents that `make test` reads here too; `tests/document/` reads them all."""
+
+WATCHED: Final = (
+    "allOf of nine references each, 20 levels",
+    "a billion laughs in an extension",
+    "100,000 brackets, JSON",
+    "20,000 paths",
+    "3,000 patterns, some of them catastrophic",
+    "60 MB of one string",
+    "a pipe",
+    "a device",
+    "a sparse file of a terabyte",
+)
+"""Documents that replace the one of a running server."""
+
+
+async def _nothing(_: Target) -> str:
+    return ""
+
+
+class Commands:
+    """Runs `openapi-mcp inspect` on the document that a row names; nobody else waits for it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        pass
+
+    def measure(self, row: Row) -> Measured:
+        """Run the command and return its exit code, the time that it took, and its peak memory."""
+        with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+            path = DOCUMENTS[row.name](Path(folder))
+            done = measure(["inspect", str(path), "--no-cache"], limit=MAX_SECONDS, memory=4 << 30)
+        lines = [*(line for line in done.stderr.splitlines() if line.strip()), *done.stdout.splitlines(), "no output"]
+        outcome = " ".join(lines[0].replace(folder, "…").split())[:110]
+        stopped = done.returncode is None
+        code = f"stopped after {MAX_SECONDS:.0f} s" if stopped else f"exit code {done.returncode}"
+        failed = stopped or "Traceback" in done.stderr or (done.returncode or 0) < 0
+        return Measured(row, f"{code}: {outcome}", None, 0, int(done.mebibytes * 2**20), done.seconds, failed)
+
+
+def replacing(make: Maker) -> Run:
+    """Return the row that puts a document in the place of the served one, and the served one back afterwards."""
+
+    async def run(target: Target) -> str:
+        with tempfile.TemporaryDirectory(prefix="faults-", dir=target.document.parent) as folder:
+            made = make(Path(folder))
+            made.replace(target.document)
+            try:
+                await asyncio.sleep(RELOAD_SECONDS)
+                outcome = calling.sentence(await calling.call(target, "getFault", {"name": "fine"}))
+            finally:
+                target.restore()
+        await asyncio.sleep(RELOAD_SECONDS)
+        after = calling.sentence(await calling.call(target, "getFault", {"name": "fine"}))
+        if after != FINE:
+            raise UnexpectedResult(f"the old document is back, and a call gives: {after}")
+        return "the old tools serve on" if outcome == FINE else f"the new tools serve: {outcome}"
+
+    return run
+
+
+FINE: Final = 'result: {"fine":true}'
+ROWS: Final = [
+    *(Row("documents", name, _nothing, short=name in SHORT) for name in DOCUMENTS),
+    *(Row("watched", name, replacing(DOCUMENTS[name]), short=name in WATCHED[-2:]) for name in WATCHED),
+]

@@ -54,7 +54,7 @@ CALLS: Final = "openapi-mcp/calls"
 _MAX_NOTES: Final = 5
 _RETURN_LESS: Final = "Return less: let the program pick, count or sum what you need."
 _FAILED: Final = "The program ended, but calls that it did not await failed. Await them to catch their errors."
-_RESERVED_NAMES: Final = frozenset({CALL_TOOL, *keyword.kwlist, *dir(builtins)})
+_RESERVED_NAMES: Final = frozenset({CALL_TOOL, "asyncio", *keyword.kwlist, *dir(builtins)})
 
 
 def code_catalog(
@@ -99,8 +99,8 @@ and count in one program instead of reading every response.
 
 - A tool is a function with the name that search_tools shows. Its arguments are keywords, named as in its input schema:
   getPet(petId=1). Names that are no Python identifiers go in a dict: getPet({{"pet-id": 1}}).
-- A function returns the API's response: dicts and lists for JSON, else text. A failed call raises RuntimeError with the
-  reason. call_tool("getPet", {{"petId": 1}}) calls any tool by its name.
+- A function returns the API's response: dicts and lists for JSON, None if there is none, else text. A failed call
+  raises RuntimeError with the reason. call_tool("getPet", {{"petId": 1}}) calls any tool by its name.
 - Concurrent calls: await asyncio.gather(getPet(petId=1), getPet(petId=2)). Other calls need no await.
 - The result is the value of the last line, if that is an expression; printed text comes with it.
 

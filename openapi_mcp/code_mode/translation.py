@@ -91,7 +91,7 @@ def _parse(program: str) -> ast.Module:
 
 
 def _translated(program: str, tree: ast.Module, functions: Container[str]) -> Translation:
-    awaited = Awaited(tree)
+    awaited = Awaited(tree, functions)
     translated = Dialect(tree, functions, awaited).module(tree)
     source = ast.unparse(translated)
     places: set[tuple[int, int]] = set()

@@ -21,12 +21,13 @@ def test_identifier_is_unchanged() -> None:
 
 
 def test_other_names_become_identifiers() -> None:
-    assert function_names("pets/list-all", "2fa.enable", "import", "print", "call_tool") == {
+    assert function_names("pets/list-all", "2fa.enable", "import", "print", "call_tool", "asyncio") == {
         "pets/list-all": "pets_list_all",
         "2fa.enable": "_2fa_enable",
         "import": "import_",
         "print": "print_",
         "call_tool": "call_tool_",
+        "asyncio": "asyncio_",
     }
 
 

@@ -10,7 +10,6 @@ import pytest
 from openapi_mcp.code_mode.limits import CodeLimits
 from openapi_mcp.code_mode.process import ProgramError
 from openapi_mcp.code_mode.sandbox import ProgramResult, Sandbox
-from openapi_mcp.code_mode.translation import awaits
 
 pytestmark = pytest.mark.process
 
@@ -200,11 +199,3 @@ def test_an_error_names_the_lines_of_the_program() -> None:
     assert outcome.error.endswith("KeyError: name")
     assert outcome.output == "so far\n"
     assert "Line 2" in run("x = 1\nx = = 2").error
-
-
-@pytest.mark.parametrize(
-    ("source", "contains_await"),
-    [("await f()", True), ("# await f()", False), ("x = 'await'", False), ("awaited = 1", False), ("'''\n(", False)],
-)
-def test_await_is_recognised(source: str, contains_await: bool) -> None:
-    assert awaits(source) is contains_await

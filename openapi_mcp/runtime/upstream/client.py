@@ -16,10 +16,10 @@ Specification: RFC 9110 §15.4.
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import httpx
 
@@ -47,6 +47,8 @@ PIECE_BYTES: Final = 64 * 1024
 
 MAX_RESPONSE_BYTES: Final = 64 * 1024 * 1024
 """How much of one body is held in memory: far more than a result shows, so that a truncated value can be counted."""
+
+T = TypeVar("T")
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -126,6 +128,22 @@ class Upstream:
     def total_timeout(self) -> float | None:
         """The seconds that a call may take, None for any."""
         return self._timeouts.total
+
+    async def in_time(self, work: Awaitable[T], name: str) -> T:
+        """Return the result of work that may send several requests, and has the time of one call for all of them.
+
+        `name` is that of the tool. Raises UpstreamError.
+        """
+        try:
+            async with asyncio.timeout(self._timeouts.total) as limit:
+                return await work
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            stages: Sequence[str] = getattr(error.__cause__, "__notes__", ())
+            stage = f": in its last call of the API {stages[0]}" if stages else ""
+            seconds = f"{self._timeouts.total:g} seconds (`--total-timeout`)"
+            raise UpstreamError(f"The function of {name} did not finish within {seconds}{stage}.") from error
 
     def _out_of_time(self, request: httpx.Request, progress: CallProgress) -> str:
         limit = f"{self._timeouts.total:g} seconds (`--total-timeout`)"

@@ -58,22 +58,40 @@ async def broken(api: Api) -> str:
     raise ZeroDivisionError(api)
 
 
-FUNCTIONS: list[ToolFunction[..., Any]] = [list_pets, get_pet, create_pet, both, broken]
+@tools.get("/slow")
+async def slow(api: Api) -> str:
+    """Make more requests than there is time for."""
+    for _ in range(1000):
+        await api.call(list_pets, limit=5)
+    return "done"
 
 
-def call(name: str, arguments: Mapping[str, Any]) -> tuple[CallToolResult, list[httpx.Request]]:
-    """Call a tool of a server whose API answers `{"id": 7}` to everything."""
+@tools.get("/idle")
+async def idle(api: Api) -> str:
+    """Wait for nothing."""
+    await asyncio.Event().wait()
+    return str(api)
+
+
+FUNCTIONS: list[ToolFunction[..., Any]] = [list_pets, get_pet, create_pet, both, broken, slow, idle]
+
+
+def call(
+    name: str, arguments: Mapping[str, Any], *, seconds: float = 0, delay: float = 0
+) -> tuple[CallToolResult, list[httpx.Request]]:
+    """Call a tool of a server whose API answers `{"id": 7}` to everything, after a delay."""
     requests: list[httpx.Request] = []
 
     async def answer(request: httpx.Request) -> httpx.Response:
         requests.append(request)
+        await asyncio.sleep(delay)
         return httpx.Response(200, json={"id": 7})
 
     async def once() -> CallToolResult:
         server = Server(
             Catalog(function.tool for function in FUNCTIONS),
             ServerDescription(implementation=Implementation("test", "1")),
-            Upstream(transport=httpx.MockTransport(answer)),
+            Upstream(transport=httpx.MockTransport(answer), total_timeout=seconds),
             options=RequestOptions(),
             functions={function.tool.name: function for function in FUNCTIONS},
         )
@@ -136,6 +154,24 @@ def test_function_bug_is_only_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert result.is_error
     assert "ZeroDivisionError" in caplog.text
     assert "Zero" not in result.content[0]["text"]
+
+
+def test_requests_of_a_function_have_the_time_of_one_call_together() -> None:
+    result, requests = call("slow", {}, seconds=0.4, delay=0.1)
+    assert result.is_error
+    assert result.content[0]["text"] == (
+        "The function of slow did not finish within 0.4 seconds (`--total-timeout`): "
+        "in its last call of the API the head of the response had not arrived."
+    )
+    assert 0 < len(requests) < 10
+
+
+def test_function_that_calls_nothing_has_the_time_of_a_call() -> None:
+    result, _ = call("idle", {}, seconds=0.1)
+    assert (result.is_error, result.content[0]["text"]) == (
+        True,
+        "The function of idle did not finish within 0.1 seconds (`--total-timeout`).",
+    )
 
 
 def test_arguments_of_a_combined_call_are_checked() -> None:

@@ -344,7 +344,7 @@ def test_answer_that_is_not_http_is_not_asked_for_again_on_a_reused_connection()
         try:
             async with serving(handle) as url:
                 await upstream.send(httpx.Request("GET", url))
-                with pytest.raises(UpstreamError, match="not HTTP/1.1"):
+                with pytest.raises(UpstreamError, match=r"not HTTP/1\.1"):
                     await upstream.send(httpx.Request("GET", url))
         finally:
             await upstream.aclose()

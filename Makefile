@@ -45,10 +45,11 @@ quick: $(READY) ## Run the tests that need no process, no network and no corpus:
 test: $(READY) ## Run all tests: some minutes
 	@$(PYTEST) $(PARALLEL) $(PYTEST_ARGS)
 
-check: $(READY) ## Run ruff, check the format, run mypy --strict
+check: $(READY) ## Run ruff, check the format, run mypy --strict and bandit
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
+	@$(BIN)/bandit --quiet --recursive --configfile pyproject.toml openapi_mcp examples benchmarks
 
 format: $(READY) ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .

@@ -66,7 +66,7 @@ def _names(folder: Path) -> Iterator[str]:
 def _environment(folders: Sequence[Path], finalize: Callable[[Any], str]) -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(  # noqa: S701 - `finalize` escapes; no template is HTML
+    environment = Environment(  # noqa: S701 - `finalize` escapes; no template is HTML  # nosec B701
         loader=FileSystemLoader([str(folder) for folder in folders]),
         finalize=finalize,
         undefined=StrictUndefined,

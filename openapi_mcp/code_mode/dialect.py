@@ -14,6 +14,9 @@ from .prelude import PREFIX
 _BACKGROUND: Final = frozenset({"create_task", "ensure_future", "TaskGroup", "as_completed", "wait"})
 """Names of asyncio that leave tasks behind, which the end of the program waits for."""
 
+_COROUTINES: Final = frozenset({"gather", "sleep", "wait", "wait_for", "to_thread", "shield"})
+"""Functions of asyncio that make coroutines."""
+
 _UNIMPORTED: Final = frozenset(
     ("base64", "collections", "datetime", "functools", "itertools", "json", "math", "random", "re", "time")
 )
@@ -41,6 +44,10 @@ class Dialect(ast.NodeTransformer):
         self._bound = set(_bound_names(nodes))
         self._loaded = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         self._evaluated = _evaluated_names(nodes)
+        imported = dict(_imported(nodes))
+        self._asyncio = {name for name, meant in imported.items() if meant == "asyncio"}
+        self._waiting = {name for name, meant in imported.items() if meant in _COROUTINES}
+        self._waiting |= {"gather", "sleep"} - self._bound
         self._attributes = set(_own_attributes(nodes)) | _PYTHON_ATTRIBUTES
         self._namespaces = set(_namespaces(nodes)) | _UNIMPORTED | {"asyncio", "self", "cls"}
         self._blocks = 0
@@ -131,7 +138,7 @@ class Dialect(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         """Replace calls of Python's functions that cannot wait for a tool; run coroutines that nothing awaits."""
         self.generic_visit(node)
-        if called_name(node) in self._coroutines | self._awaited.functions and node not in self._awaited.calls:
+        if node not in self._awaited.calls and self._is_coroutine(node):
             return ast.copy_location(_call("run", [node]), node)
         if replacement := self._replacement(node):
             node.func = ast.copy_location(_name(PREFIX + replacement), node.func)
@@ -184,6 +191,15 @@ class Dialect(ast.NodeTransformer):
         if self._is_builtin(node, "map") and node.args and self._may_call_tool(node.args[0]):
             return "map_awaited" if node in self._awaited.maps else "map"
         return ""
+
+    def _is_coroutine(self, node: ast.Call) -> bool:
+        """Return whether a call makes a coroutine, which is lost where nothing awaits it."""
+        if called_name(node) in self._coroutines | self._awaited.functions:
+            return True
+        if isinstance(node.func, ast.Attribute):
+            is_asyncio = isinstance(node.func.value, ast.Name) and node.func.value.id in self._asyncio
+            return is_asyncio and node.func.attr in _COROUTINES
+        return isinstance(node.func, ast.Name) and node.func.id in self._waiting and node.func.id not in self._functions
 
     def _is_builtin(self, node: ast.Call, name: str) -> bool:
         return isinstance(node.func, ast.Name) and node.func.id == name and name not in self._bound
@@ -254,6 +270,16 @@ def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield (node.asname or node.name).partition(".")[0]
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
             yield node.name
+
+
+def _imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """Yield the names of asyncio and of what a program imports from it, and what they stand for."""
+    yield "asyncio", "asyncio"
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from ((alias.asname or alias.name, alias.name) for alias in node.names if alias.name == "asyncio")
+        elif isinstance(node, ast.ImportFrom) and node.module == "asyncio":
+            yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
 
 
 def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:

@@ -46,6 +46,7 @@ _SPARE_THREADS: Final = 4
 """Threads that end processes while all others compute."""
 
 _RATIOS: Final = (ADDRESS_RATIO, CLIENT_RATIO)
+_RETURN_LESS: Final = "Return less: dicts, lists, texts and numbers that the program picked, counted or summed."
 _TOOK_LONG: Final = "the program took more than {:g} seconds, its calls included"
 _STARTED_LATE: Final = "the program was not run: others took all places for {:g} seconds. Try again."
 _NEVER_AWAITED: Final = "Line {line}: {name} was called without await, and failed: {error}"
@@ -100,7 +101,7 @@ class Sandbox:
         except TimeoutError:
             error = f"TimeoutError: {_TOOK_LONG if program.has_started else _STARTED_LATE}".format(self.limits.seconds)
         except NotSerializableError as failure:
-            error = f"TypeError: the program ended, but its result cannot be shown: {failure}"
+            error = f"TypeError: the program ended, but its result cannot be shown: {failure}. {_RETURN_LESS}"
         except UnsupportedProgramError as failure:
             error = f"The program was not run, since the sandbox cannot run all of it.\n{failure}"
         except monty.MontyError as failure:

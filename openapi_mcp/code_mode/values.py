@@ -47,7 +47,7 @@ class _JsonCopy:
         if kind is str:
             self.remaining_bytes -= len(value)
         if self.remaining_bytes < 0:
-            raise NotSerializableError("it is too large, so do with less of it")
+            raise NotSerializableError("it is too large")
         if kind is str or value is None or kind is bool or (kind is int and abs(value) < _MAX_PLAIN_INTEGER):
             return value
         if depth > _MAX_DEPTH:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import httpx
 
@@ -29,8 +29,9 @@ from ..upstream.client import Upstream
 from ..upstream.errors import causes
 from ..upstream.events import NO_EVENTS, CallEvents
 from .catalog import BuiltinTool, ListedTool
-from .deviations import with_deviations
-from .functions import NO_FUNCTIONS, Api, Functions
+
+if TYPE_CHECKING:  # packages have functions, a live server has none
+    from .functions import Functions
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -77,7 +78,7 @@ class Calls:
         max_result_bytes: int,
         observer: Observer | None = None,
         limiter: Limiter | None = None,
-        functions: Functions = NO_FUNCTIONS,
+        functions: "Functions | None" = None,
     ) -> None:
         self.sanitizer = Sanitizer(secrets_of(options))
         self.upstream = upstream
@@ -85,7 +86,7 @@ class Calls:
         self._options = options
         self._max_result_bytes = max_result_bytes
         self._limiter = limiter
-        self._functions = functions
+        self._functions: Functions = functions or {}
 
     async def call(
         self,
@@ -157,6 +158,8 @@ class Calls:
         logger.warning("The call of %s deviates from the document: %s", tool.name, " ".join(sentences))
         for sentence in sentences:
             await events.log("warning", sentence)
+        from .deviations import with_deviations
+
         return with_deviations(result, sentences)
 
     async def _call(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> CallToolResult:
@@ -164,9 +167,12 @@ class Calls:
         function = self._functions.get(tool.name)
         if function is None:
             return await self._result(tool, arguments, context)
+        from .functions import Api
+
         result = partial(self._result, context=context)
         response = partial(self._send, context=context)
-        return self.sanitizer.result(await function.answer(Api(tool, arguments, result, response)))
+        answer = function.answer(Api(tool, arguments, result, response))
+        return self.sanitizer.result(await self.upstream.in_time(answer, tool.name))
 
     async def _send(
         self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext

@@ -11,7 +11,6 @@ import keyword
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
 import httpx
@@ -175,8 +174,6 @@ class ToolFunction(Generic[P, R]):
 
 Functions: TypeAlias = Mapping[str, ToolFunction[Any, Any]]
 """The functions of tools, by the names of the tools."""
-
-NO_FUNCTIONS: Final[Functions] = MappingProxyType({})
 
 
 def _same(one: Any, other: Any) -> bool:

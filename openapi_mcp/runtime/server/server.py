@@ -6,7 +6,7 @@ No failure is raised: each becomes a reply. Transports stay thin: the bytes and 
 import logging
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .. import media_types, protocol
 from ..errors import CursorError, UnknownToolError
@@ -18,8 +18,10 @@ from ..types import CallToolResult, JsonObject
 from ..upstream.client import Upstream
 from .calls import Calls, Limiter, Observer
 from .catalog import Catalog, ListedTool
-from .functions import NO_FUNCTIONS, Functions
 from .notifications import ClientNotifier, Notify
+
+if TYPE_CHECKING:  # packages have functions, a live server has none
+    from .functions import Functions
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -57,7 +59,7 @@ class Server:
         max_result_bytes: int = MAX_RESULT_BYTES,
         observer: Observer | None = None,
         limiter: Limiter | None = None,
-        functions: Functions = NO_FUNCTIONS,
+        functions: "Functions | None" = None,
     ) -> None:
         self.catalog = catalog
         self.description = description

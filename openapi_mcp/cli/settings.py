@@ -42,7 +42,7 @@ class Settings:
     It can be sent to another process, which then opens the same bridge.
     """
 
-    source: str
+    source: str = field(repr=False)
     command_line: Mapping[str, Any] = field(default_factory=dict, repr=False)
     file: Path | None = None
 

@@ -72,8 +72,8 @@ class Fetcher:
     sent to its origin only. `certificates` that cannot be used are a UsageError.
     """
 
-    home: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    home: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     transport: httpx.BaseTransport | None = None
     certificates: Certificates = field(default_factory=Certificates)
     _public_hosts: set[str] = field(default_factory=set, init=False, repr=False, compare=False)

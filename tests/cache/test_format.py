@@ -153,7 +153,7 @@ def test_shared_definitions_stay_small() -> None:
         {"arguments": ("q",)},
         {"arguments": None},
     ],
-    ids=repr,
+    ids=["object", "tuple", "number-key", "infinite", "text", "none"],
 )
 def test_values_that_json_does_not_have_are_not_written(fields: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"Error|JSON compliant"):

@@ -162,3 +162,22 @@ def test_errors_name_no_password(texts: list[str]) -> None:
     with pytest.raises(UsageError) as caught:
         unknown.check(["https://user:canary@api.example.com?key=canary"])
     assert "canary" not in f"{caught.value} {caught.value.where} {caught.value.hint} {unknown!r}"
+
+
+def test_package_has_no_user_and_password_of_the_document_but_its_query(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = {"url": "https://user:canary@api.example.com/v1?key=public"}
+    value = {
+        "openapi": "3.1.0",
+        "info": {"title": "T", "version": "1"},
+        "servers": [server],
+        "paths": {"/x": {"get": {}}},
+    }
+    (tmp_path / "api.json").write_text(json.dumps(value))
+    bridge = Bridge.open(Config.from_options(str(tmp_path / "api.json"), {}))
+    assert bridge.tools[0].base_url == server["url"]
+    files = package(bridge, GenerateOptions(out=tmp_path / "out")).files
+    assert not [path for path, content in files.items() if b"canary" in content]
+    assert any(b"https://api.example.com/v1?key=public" in content for content in files.values())
+    assert "set OPENAPI_MCP_BASE_URL to the whole URL" in capsys.readouterr().err

@@ -7,15 +7,14 @@ only told that the call failed.
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import httpx
 
-from ..arguments.aside import check_aside, prepare_aside
 from ..errors import ArgumentError, RequestError, RuntimeFailure, UpstreamError
 from ..protocol import jsonrpc
 from ..request import build
@@ -24,7 +23,7 @@ from ..request.context import context_of, guess_hint
 from ..result.build import to_result
 from ..result.sanitizing import Sanitizer, secrets_of
 from ..tool import Tool
-from ..types import MISSING, CallToolResult, error_result
+from ..types import MISSING, CallToolResult, ToolDescription, error_result
 from ..upstream.client import Upstream
 from ..upstream.errors import causes
 from ..upstream.events import NO_EVENTS, CallEvents
@@ -88,6 +87,13 @@ class Calls:
         self._limiter = limiter
         self._functions: Functions = functions or {}
 
+    @cached_property
+    def _prepare(self) -> Callable[[ToolDescription, Mapping[str, Any]], Awaitable[dict[str, Any]]]:
+        """The function that judges arguments, imported at the first call."""
+        from ..arguments.aside import prepare_aside
+
+        return prepare_aside
+
     async def call(
         self,
         tool: ListedTool,
@@ -113,7 +119,7 @@ class Calls:
                 call = partial(
                     self.call, caller=caller, trace=trace, events=events, max_streamed_bytes=max_streamed_bytes
                 )
-                return self.sanitizer.result(await tool.answer(await prepare_aside(tool, arguments), call))
+                return self.sanitizer.result(await tool.answer(await self._prepare(tool, arguments), call))
             wait = self._limiter(caller, tool.name) if self._limiter else None
             if wait is not None:
                 return error_result(_too_many_calls(tool, wait))
@@ -133,7 +139,9 @@ class Calls:
         With `lenient`, arguments that do not fit are sent, and the result says so; what cannot be sent is refused.
         """
         if not self._options.lenient:
-            return await self._call(tool, await prepare_aside(tool, arguments), context)
+            return await self._call(tool, await self._prepare(tool, arguments), context)
+        from ..arguments.aside import check_aside
+
         checked, refusal = await check_aside(tool, arguments)
         function = self._functions.get(tool.name)
         if refusal and function is not None and not function.takes(checked):

@@ -30,7 +30,15 @@ from ..upstream.shares import CALLER, Caller
 from . import access
 from .access import LOOPBACK, AccessPolicy, Headers
 from .callers import Callers, TrustedProxies
-from .limits import MAX_CONCURRENCY, MAX_STREAMS, RECEIVE_TIMEOUT, Capacity, MessageMemory, MessageReader
+from .limits import (
+    MAX_CONCURRENCY,
+    MAX_MEMORY_FACTOR,
+    MAX_STREAMS,
+    RECEIVE_TIMEOUT,
+    Capacity,
+    MessageMemory,
+    MessageReader,
+)
 from .responses import EVENT_STREAM, KEEP_ALIVE, HTTPError, ResponseBody, ResponseWriter
 from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore, Stop
 
@@ -166,7 +174,7 @@ class _Endpoint:
         self._writer = writer
         self._callers = callers
         self._messages = messages
-        self._memory = MessageMemory()
+        self._memory = MessageMemory(MAX_MEMORY_FACTOR * reader.max_bytes)
         self._calls = calls
         self._streams = streams
 

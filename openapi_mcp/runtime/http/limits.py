@@ -13,7 +13,7 @@ from starlette.types import Receive
 
 from .. import background
 from ..protocol import jsonrpc
-from ..upstream.shares import ADDRESS_RATIO, CLIENT_RATIO, NO_LIMIT, Caller, Shares
+from ..upstream.shares import ADDRESS_RATIO, CLIENT_RATIO, NO_LIMIT, Caller, SharedSlots, Shares
 from .responses import HTTPError
 
 RECEIVE_TIMEOUT: Final = 30.0
@@ -25,11 +25,13 @@ MAX_CONCURRENCY: Final = 320
 MAX_STREAMS: Final = 512
 """Streams that one process holds open: half the files that a process usually may have open."""
 
-MAX_MEMORY: Final = 160 * 1024 * 1024
-"""Bytes that all messages in progress may take together, as they are estimated: one of 4 MiB that is nothing but lists
-and as much as half of it, or twenty of 4 MiB that are text. Messages of less than `_SMALL_BYTES` do not count."""
+MAX_MEMORY_FACTOR: Final = 40
+"""Messages of the largest size whose bytes all messages in progress may take together, as they are estimated: 160 MiB,
+for one that is nothing but lists and as much as half of it, or for twenty that are text."""
 
 _SMALL_BYTES: Final = 16 * 1024
+"""Messages of less bytes do not count: as many as may be in progress are 10 MiB."""
+
 _BYTES_PER_BYTE: Final = 2
 """A message is there twice while it is decoded, and what it holds again while it is sent to the API."""
 
@@ -52,10 +54,14 @@ class MessageReader:
 
         Raises HTTPError: 413 for a body beyond `max_bytes`, 408 for one that does not arrive in time, 400 for one that
         is not JSON, 429 or 503 where memory is scarce. Raises ClientDisconnect.
+
+        A body of known length is not read before there is memory for it, which is waited for.
         """
         announced = headers.get("content-length", "")
-        if announced.isdecimal() and int(announced) > self.max_bytes:
-            raise self._too_large()
+        if announced.isdecimal():
+            if int(announced) > self.max_bytes:
+                raise self._too_large()
+            await memory.reserve(int(announced), self.seconds)
         try:
             async with asyncio.timeout(self.seconds):
                 body = await self._body(receive, memory)
@@ -146,23 +152,32 @@ class TakenPlace:
 class MessageMemory:
     """The memory of all messages in progress, shared among callers."""
 
-    def __init__(self, limit: int = MAX_MEMORY) -> None:
-        self._shares: Shares[Caller] = Shares(limit, (ADDRESS_RATIO, CLIENT_RATIO), tuple)
+    def __init__(self, limit: int) -> None:
+        self._slots: SharedSlots[Caller] = SharedSlots(limit, (ADDRESS_RATIO, CLIENT_RATIO), tuple)
 
     def of(self, caller: Caller) -> "TakenMemory":
         """Return a context for one message of a caller."""
-        return TakenMemory(self._shares, caller)
+        return TakenMemory(self._slots, caller)
 
 
 class TakenMemory:
     """A context at whose end the memory of a message is given back."""
 
-    __slots__ = ("_bytes", "_caller", "_shares")
+    __slots__ = ("_bytes", "_caller", "_slots")
 
-    def __init__(self, shares: Shares[Caller], caller: Caller) -> None:
-        self._shares = shares
+    def __init__(self, slots: SharedSlots[Caller], caller: Caller) -> None:
+        self._slots = slots
         self._caller = caller
         self._bytes = 0
+
+    async def reserve(self, size: int, seconds: float) -> None:
+        """Wait for what a message of so many bytes needs. Raises HTTPError (503) after `seconds`."""
+        if size >= _SMALL_BYTES:
+            try:
+                await self._slots.acquire(self._caller, seconds, size * _BYTES_PER_BYTE)
+            except TimeoutError:
+                raise _no_memory(503) from None
+            self._bytes = size * _BYTES_PER_BYTE
 
     def grow(self, size: int, values: int = 0) -> None:
         """Take what a message of so many bytes and values needs, beyond what it has.
@@ -174,10 +189,8 @@ class TakenMemory:
         more = size * _BYTES_PER_BYTE + values * _BYTES_PER_VALUE - self._bytes
         if more <= 0:
             return
-        if not self._shares.take(self._caller, more):
-            is_full = self._shares.free < more
-            message = "The messages in progress take all the memory there is for them" + ("" if is_full else " for you")
-            raise busy(503 if is_full else 429, f"{message}; wait until some of them end, and try again.")
+        if not self._slots.shares.take(self._caller, more):
+            raise _no_memory(503 if self._slots.shares.free < more else 429)
         self._bytes += more
 
     def __enter__(self) -> "TakenMemory":
@@ -185,5 +198,10 @@ class TakenMemory:
 
     def __exit__(self, *_: object) -> None:
         if self._bytes:
-            self._shares.give_back(self._caller, self._bytes)
+            self._slots.release(self._caller, self._bytes)
             self._bytes = 0
+
+
+def _no_memory(status: int) -> HTTPError:
+    message = "Large messages in progress take the memory there is for them; wait until some end, and try again."
+    return busy(status, message)

@@ -59,7 +59,7 @@ class Shares(Generic[_Holder]):
         # With so many free, all places that are taken are fewer than any share.
         if self.free * self._plenty <= self.limit and not self.is_due(holder, self.numbers()):
             return False
-        if self.free < count:
+        if count > self.free:
             return False
         self.free -= count
         self._held[holder] = self._held.get(holder, 0) + count
@@ -99,45 +99,57 @@ class SharedSlots(Generic[_Holder]):
     """
 
     def __init__(self, limit: int, ratios: Sequence[int], keys: Callable[[_Holder], Sequence[object]]) -> None:
-        self._shares = Shares(limit, ratios, keys)
-        self._waiting: dict[_Holder, deque[asyncio.Future[None]]] = {}
+        self.shares = Shares(limit, ratios, keys)
+        self._waiting: dict[_Holder, deque[_Turn]] = {}
 
-    async def acquire(self, holder: _Holder, seconds: float | None) -> None:
-        """Take a place; wait for one if there is none. Raises TimeoutError after `seconds`."""
-        if holder not in self._waiting and self._shares.take(holder):
+    async def acquire(self, holder: _Holder, seconds: float | None, count: int = 1) -> None:
+        """Take places; wait for them if there are not so many. Raises TimeoutError after `seconds`."""
+        if holder not in self._waiting and self.shares.take(holder, count):
             return
-        turn = asyncio.get_running_loop().create_future()
+        turn = _Turn(count, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(holder, deque()).append(turn)
         try:
             async with asyncio.timeout(seconds):
-                await turn
+                await turn.come
         except BaseException:
-            if turn.done() and not turn.cancelled():
-                self.release(holder)  # the place came too late
+            if turn.come.done() and not turn.come.cancelled():
+                self.release(holder, count)  # the places came too late
             else:
                 self._leave(holder, turn)
             raise
 
-    def release(self, holder: _Holder) -> None:
-        """Give back a place, and give the free ones to those who wait."""
-        self._shares.give_back(holder)
+    def release(self, holder: _Holder, count: int = 1) -> None:
+        """Give back places, and give the free ones to those who wait."""
+        self.shares.give_back(holder, count)
         while self._waiting and (following := self._next()) is not None:
             turns = self._waiting.pop(following)
             turn = turns.popleft()
             if turns:
                 self._waiting[following] = turns  # behind the others
-            if not turn.done() and self._shares.take(following):  # it is, if the wait was cancelled just now
-                turn.set_result(None)
+            # It is done if the wait was cancelled just now.
+            if not turn.come.done() and self.shares.take(following, turn.places):
+                turn.come.set_result(None)
 
     def _next(self) -> _Holder | None:
-        """Return the waiting holder that gets the next place; None if there is no place for any of them."""
-        numbers = self._shares.numbers()
-        due = [holder for holder in self._waiting if self._shares.is_due(holder, numbers)]
-        return min(due, key=lambda holder: self._shares.counts(holder, numbers), default=None)
+        """Return the waiting holder that gets the next places; None if there are none for any of them."""
+        numbers = self.shares.numbers()
+        due = [
+            holder
+            for holder, turns in self._waiting.items()
+            if turns[0].places <= self.shares.free and self.shares.is_due(holder, numbers)
+        ]
+        return min(due, key=lambda holder: self.shares.counts(holder, numbers), default=None)
 
-    def _leave(self, holder: _Holder, turn: "asyncio.Future[None]") -> None:
+    def _leave(self, holder: _Holder, turn: "_Turn") -> None:
         turns = self._waiting.get(holder)
         if turns is not None and turn in turns:
             turns.remove(turn)
             if not turns:
                 del self._waiting[holder]
+
+
+class _Turn(NamedTuple):
+    """A wait for places; `come` gets its result when they are taken."""
+
+    places: int
+    come: "asyncio.Future[None]"

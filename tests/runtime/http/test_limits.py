@@ -2,19 +2,22 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 from starlette.requests import ClientDisconnect
 
-from openapi_mcp.runtime.http.limits import MAX_MEMORY, MessageMemory, MessageReader, TakenMemory
+from openapi_mcp.runtime.http.limits import MAX_MEMORY_FACTOR, MessageMemory, MessageReader, TakenMemory
 from openapi_mcp.runtime.http.responses import HTTPError
 from openapi_mcp.runtime.protocol import jsonrpc
 from openapi_mcp.runtime.upstream.shares import Caller
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 BODY = json.dumps(PING).encode()
+MIB_4 = 4 * 1024 * 1024
+MAX_MEMORY = MAX_MEMORY_FACTOR * MIB_4
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
@@ -37,7 +40,7 @@ def read(receive: Receive, headers: dict[str, str] | None = None, *, seconds: fl
 
 
 def some_memory(memory: MessageMemory | None = None, client: str = "ann") -> TakenMemory:
-    return (memory or MessageMemory()).of(Caller("198.51.100.1", client))
+    return (memory or MessageMemory(MAX_MEMORY)).of(Caller("198.51.100.1", client))
 
 
 @pytest.mark.parametrize("seconds", [None, 0, 0.001])
@@ -124,9 +127,6 @@ def test_receiver_may_ignore_its_cancellation() -> None:
     assert asyncio.run(cancelled()) == PING
 
 
-MIB_4 = 4 * 1024 * 1024
-
-
 def taken(memory: MessageMemory, client: str, size: int, values: int = 0) -> tuple[list[TakenMemory], int]:
     """Take the memory of messages until one is refused; return the others and the status of the refusal."""
     messages: list[TakenMemory] = []
@@ -140,7 +140,7 @@ def taken(memory: MessageMemory, client: str, size: int, values: int = 0) -> tup
 
 
 def test_large_messages_of_one_client_leave_memory_to_others() -> None:
-    memory = MessageMemory()
+    memory = MessageMemory(MAX_MEMORY)
     of_ann, status = taken(memory, "ann", MIB_4)
     assert (len(of_ann), status) == (16, 429)
     of_bob, status = taken(memory, "bob", MIB_4)
@@ -154,14 +154,14 @@ def test_large_messages_of_one_client_leave_memory_to_others() -> None:
 
 def test_message_with_the_most_values_is_accepted_alone() -> None:
     most = b"[" + b"[]," * (MIB_4 // 3) + b"]"
-    memory = MessageMemory()
+    memory = MessageMemory(MAX_MEMORY)
     accepted, status = taken(memory, "ann", len(most), jsonrpc.count_values(most))
     assert (len(accepted), status) == (1, 503)
     assert len(taken(memory, "bob", MIB_4)[0]) > 3
 
 
 def test_memory_grows_with_the_body_and_small_messages_need_none() -> None:
-    memory = MessageMemory()
+    memory = MessageMemory(MAX_MEMORY)
     with some_memory(memory) as message:
         for size in (100, 100_000, 100_000, 3_000_000):
             message.grow(size)
@@ -169,7 +169,44 @@ def test_memory_grows_with_the_body_and_small_messages_need_none() -> None:
         assert len(others) > 60
         for _ in range(1000):
             some_memory(memory).grow(16_000)
-    assert taken(MessageMemory(), "ann", MAX_MEMORY)[1] == 503
+    assert taken(MessageMemory(MAX_MEMORY), "ann", MAX_MEMORY)[1] == 503
+
+
+def test_body_of_known_length_waits_for_memory() -> None:
+    async def once() -> None:
+        memory = MessageMemory(MAX_MEMORY)
+        reader = MessageReader(MIB_4, 20)
+        headers = {"content-length": str(MIB_4)}
+        body = b'"' + b"a" * (MIB_4 - 2) + b'"'
+
+        async def read_one(client: str, hold: asyncio.Event) -> None:
+            with some_memory(memory, client) as taken_memory:
+                await reader.read(chunks(body), headers, taken_memory)
+                finished[client] += 1
+                await hold.wait()
+
+        finished: Counter[str] = Counter()
+        hold = asyncio.Event()
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            for _ in range(40):
+                group.create_task(read_one("ann", hold))
+            await asyncio.sleep(0.1)
+            assert finished["ann"] == 16
+            await group.create_task(read_one("bob", set_event()))
+            hold.set()
+        assert finished["ann"] == 40
+        others, _ = taken(memory, "ann", MIB_4)
+        with pytest.raises(HTTPError) as refusal:
+            await MessageReader(MIB_4, 0.01).read(chunks(body), headers, some_memory(memory))
+        assert (refusal.value.response.status, len(others)) == (503, 16)
+
+    asyncio.run(once())
+
+
+def set_event() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
 
 
 def test_reader_refuses_a_body_for_which_there_is_no_memory() -> None:

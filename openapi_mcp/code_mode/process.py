@@ -18,12 +18,16 @@ from typing import Any, Final, TypeAlias
 import pydantic_monty as monty
 
 from .limits import CodeLimits
+from .memory import private_bytes
 from .prelude import PRELUDE
 from .translation import Translation, translate
 from .values import NotSerializableError, json_value
 
 MAX_PARKED_BYTES: Final = 256 * 1024
 """Bytes of the state of a program that is put away: some thousand small objects. A larger one keeps its process."""
+
+_MAX_PARKABLE_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of a process whose state may be small: without data it has some 6 MiB."""
 
 _KILL_DELAY: Final = 1.0
 """Seconds after its time limit until a process that has not stopped by itself is killed."""
@@ -69,7 +73,8 @@ class SandboxProcess:
         self._remaining_seconds = min(limits.compute_seconds, limits.seconds)
         self._resources = ExitStack()
         self._session: monty.MontySession | None = None
-        self._pid: int | None = None
+        self.pid: int | None = None
+        self._kill_reason = ""
         self._snapshot: Snapshot | None = None
         self._parked: bytes | None = None
 
@@ -98,8 +103,10 @@ class SandboxProcess:
 
     def park(self) -> bool:
         """End the process of a suspended program and keep its state, unless that is large; return whether it was."""
-        state = None if self._snapshot is None else self._snapshot.dump()  # type: ignore[union-attr]  # not complete
-        if state is None or len(state) > MAX_PARKED_BYTES:
+        if self._snapshot is None or private_bytes(self.pid) > _MAX_PARKABLE_BYTES:
+            return False
+        state = self._snapshot.dump()  # type: ignore[union-attr]  # it is not complete
+        if len(state) > MAX_PARKED_BYTES:
             return False
         self.close()
         self._parked = state
@@ -107,23 +114,24 @@ class SandboxProcess:
 
     def close(self) -> None:
         """End the process."""
-        self._pid = None
+        self.pid = None
         self._snapshot = None
         self._session = None
         self._resources.close()
 
-    def kill(self) -> None:
-        """Kill the process without waiting for it."""
-        if self._pid is not None:
+    def kill(self, reason: str = "") -> None:
+        """Kill the process without waiting for it. `reason` is then the program's error."""
+        self._kill_reason = reason
+        if self.pid is not None:
             with suppress(OSError):  # it has ended by itself
-                os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+                os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
     def error_text(self, failure: monty.MontyError) -> str:
         """Return an error for the program's author: with lines of the program, and no details of this process."""
         timeout = f"TimeoutError: the program computed for more than {self._limits.compute_seconds:g} seconds"
         if isinstance(failure, monty.MontyCrashedError):
             crash = "MemoryError: the program ran out of memory, and its process crashed"
-            return timeout if failure.timed_out else crash
+            return self._kill_reason or (timeout if failure.timed_out else crash)
         if not isinstance(failure, monty.MontySyntaxError | monty.MontyRuntimeError):
             return f"RuntimeError: {failure}"[:_MAX_ERROR_LENGTH]
         message = failure.display("type-msg")
@@ -157,10 +165,10 @@ class SandboxProcess:
         entered = self._resources.enter_context(pool)
         session = entered.checkout(limits=limits, os_policy=monty.OSPolicy(sleep="call_host"))
         self._session = self._resources.enter_context(session)
-        self._pid = self._session.worker_pid
-        if self._pid is not None and hasattr(os, "setpriority"):
+        self.pid = self._session.worker_pid
+        if self.pid is not None and hasattr(os, "setpriority"):
             with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, self._pid, _PRIORITY)
+                os.setpriority(os.PRIO_PROCESS, self.pid, _PRIORITY)
         return self._session
 
     def _feed(self, session: monty.MontySession) -> Snapshot:

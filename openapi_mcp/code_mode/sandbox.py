@@ -19,16 +19,17 @@ import pydantic_monty as monty
 
 from ..runtime.upstream.shares import ADDRESS_RATIO, CALLER, CLIENT_RATIO, Caller, SharedSlots, Shares
 from .limits import DEFAULT_LIMITS, CodeLimits
+from .memory import MAX_BYTES, MemoryWatch
 from .prelude import HOST_FUNCTIONS
 from .process import ProgramError, SandboxProcess, Snapshot
 from .translation import UnsupportedProgramError, prelude_awaited
 from .values import NotSerializableError
 
-MAX_COMPUTING: Final = 8
-"""Programs that compute at once; others wait for a place."""
+MAX_COMPUTING: Final = 5
+"""Programs that compute at once; others wait for a place. One client has at most four of them."""
 
 MAX_PROCESSES: Final = 32
-"""Processes of programs at once: at most 2 GiB if each used all of its 64 MiB; one that waits has some 6 MiB."""
+"""Processes of programs at once; one that waits has some 6 MiB (see `memory` for all together)."""
 
 MAX_PROGRAMS: Final = 256
 """Programs at once, those that are put away included: 64 MiB of state. One more is refused."""
@@ -47,6 +48,10 @@ _SPARE_THREADS: Final = 4
 
 _RATIOS: Final = (ADDRESS_RATIO, CLIENT_RATIO)
 _RETURN_LESS: Final = "Return less: dicts, lists, texts and numbers that the program picked, counted or summed."
+_TOO_MUCH_MEMORY: Final = (
+    f"MemoryError: programs may hold {MAX_BYTES // (1024 * 1024)} MiB together, and this one held the most. "
+    "Fetch less at a time."
+)
 _TOOK_LONG: Final = "the program took more than {:g} seconds, its calls included"
 _STARTED_LATE: Final = "the program was not run: others took all places for {:g} seconds. Try again."
 _NEVER_AWAITED: Final = "Line {line}: {name} was called without await, and failed: {error}"
@@ -120,6 +125,7 @@ class _Places:
         self.processes: SharedSlots[Caller] = SharedSlots(MAX_PROCESSES, _RATIOS, tuple)
         self.computing: SharedSlots[Caller] = SharedSlots(MAX_COMPUTING, _RATIOS, tuple)
         self.running_processes = 0
+        self.memory = MemoryWatch()
         self.threads = ThreadPoolExecutor(MAX_COMPUTING + _SPARE_THREADS, thread_name_prefix="program")
 
 
@@ -131,7 +137,7 @@ class _BackgroundCall(NamedTuple):
     line: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Program:
     """The execution of one program: answers its requests whenever it is suspended, and resumes it."""
 
@@ -150,6 +156,20 @@ class _Program:
 
     def __post_init__(self) -> None:
         self.worker = SandboxProcess(self.limits)
+
+    @property
+    def client(self) -> object:
+        """The client that runs the program."""
+        return self.holder
+
+    @property
+    def pid(self) -> int | None:
+        """The program's process."""
+        return self.worker.pid
+
+    def end_for_memory(self) -> None:
+        """End the program, since programs hold too much memory together."""
+        self.worker.kill(_TOO_MUCH_MEMORY)
 
     async def value(self, source: str) -> Any:
         """Run the program to its end and return its value. Raises MontyError and NotSerializableError."""
@@ -185,6 +205,7 @@ class _Program:
             await self.places.processes.acquire(self.holder, None)
             self._has_process = True
             self.places.running_processes += 1
+            self.places.memory.add(self)
         await self.places.computing.acquire(self.holder, None)
         self.has_started = True
         try:
@@ -195,6 +216,7 @@ class _Program:
     def _leave_process(self) -> None:
         if self._has_process:
             self._has_process = False
+            self.places.memory.remove(self)
             self.places.running_processes -= 1
             self.places.processes.release(self.holder)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from openapi_mcp.code_mode import process, sandbox
+from openapi_mcp.code_mode import memory, process, sandbox
 from openapi_mcp.code_mode.limits import CodeLimits
 from openapi_mcp.code_mode.sandbox import ProgramResult, Sandbox
 from openapi_mcp.runtime.upstream.shares import CALLER, Caller, Shares
@@ -134,6 +134,34 @@ def test_a_client_whose_programs_compute_leaves_places_to_others() -> None:
         return result, is_running
 
     assert asyncio.run(asyncio.wait_for(run(), LIMIT)) == (ProgramResult(2), True)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+@pytest.mark.parametrize("rest", ["while True: pass", "import time\ntime.sleep(20)"])
+def test_programs_hold_little_memory_together(rest: str) -> None:
+    peaks: list[int] = []
+
+    async def watched(shared: Sandbox) -> None:
+        while True:
+            peaks.append(sum(memory.private_bytes(program.pid) for program in shared._places.memory._programs.values()))
+            await asyncio.sleep(0.01)
+
+    async def run() -> tuple[list[ProgramResult], ProgramResult]:
+        shared = Sandbox(CodeLimits(seconds=3, compute_seconds=2))
+        watcher = asyncio.create_task(watched(shared))
+        greedy = f"data = ['x' * 1000 + str(n) for n in range(45000)]\n{rest}"
+        tasks = [asyncio.create_task(as_client("greedy", shared.run(greedy, set(), nothing))) for _ in range(8)]
+        await asyncio.sleep(0.5)
+        small = await as_client("other", shared.run("1 + 1", set(), nothing))
+        results = await asyncio.gather(*tasks)
+        watcher.cancel()
+        return results, small
+
+    results, small = asyncio.run(asyncio.wait_for(run(), LIMIT))
+    assert small == ProgramResult(2)
+    assert any("programs may hold 192 MiB together" in result.error for result in results)
+    assert any("TimeoutError" in result.error for result in results)
+    assert max(peaks) < 1.7 * memory.MAX_BYTES
 
 
 def test_one_program_too_many_is_refused() -> None:

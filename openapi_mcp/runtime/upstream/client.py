@@ -14,6 +14,7 @@ Specification: RFC 9110 §15.4.
 """
 
 import asyncio
+import io
 import itertools
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
@@ -52,8 +53,11 @@ T = TypeVar("T")
 
 logger = logging.getLogger("openapi_mcp")
 
-_STREAM_MARGIN: Final = 0.1
+_STREAM_MARGIN: Final = 1.0
 """Seconds before the end of a call's time at which a stream is no longer read, so that what arrived is returned."""
+
+_ENTRY_BYTES: Final = 4096
+"""Bytes of a stream in which entries are looked for at a time; each may be an empty line."""
 
 _INCOMPLETE: Final = "The API's compressed body ends too early, so that its end is missing."
 _SURPLUS: Final = "The API sent more than the Content-Length that it announced; only so many bytes were read."
@@ -221,13 +225,13 @@ class Upstream:
                 response.extensions[TRUNCATED] = surplus
             return response
         progress.stage, progress.status, progress.received = "body", response.status_code, 0
-        body = bytearray()
+        body = io.BytesIO()  # whose bytes are returned without a copy
         missing = await self._read_body(response, body, deadline, events, progress)
-        transfer = _TRANSFER_HEADERS if body else frozenset[bytes]()
+        transfer = _TRANSFER_HEADERS if body.tell() else frozenset[bytes]()
         return httpx.Response(
             response.status_code,
             headers=[(name, value) for name, value in response.headers.raw if name.lower() not in transfer],
-            content=bytes(memoryview(body)[: self._max_bytes]),
+            content=body.getvalue(),
             request=response.request,
             extensions={**response.extensions, TRUNCATED: missing or surplus},
         )
@@ -239,7 +243,7 @@ class Upstream:
     async def _read_body(
         self,
         response: httpx.Response,
-        body: bytearray,
+        body: io.BytesIO,
         deadline: float | None,
         events: CallEvents,
         progress: CallProgress,
@@ -250,32 +254,41 @@ class Upstream:
         the read timeout.
         """
         kind = content_type(response)
-        entries = EntryReader(kind if response.is_success else "", events.on_entry)
         is_stream = parser_for(kind) is not None
+        is_reported = is_stream and response.is_success and events.counts_bytes
+        entries = EntryReader(kind if is_reported else "", events.on_entry)
         decoder = Decoder(response.headers.get("content-encoding", ""), self._max_bytes)
         try:
             async with asyncio.timeout_at(self._stream_end(kind, deadline) if is_stream else None):
                 async for chunk in _unpacked(response, decoder):
-                    body += chunk
-                    if len(body) > self._max_bytes:
+                    body.write(chunk)
+                    if body.tell() > self._max_bytes:
+                        body.truncate(self._max_bytes)
                         return f"Only its first {self._max_bytes} bytes were read."
                     progress.received = response.num_bytes_downloaded
                     if events.counts_bytes:
                         await events.on_bytes_received(response.num_bytes_downloaded)
-                    await entries.feed(chunk)
+                    if is_reported:
+                        await _report_entries(entries, chunk)
                 await entries.feed(b"", final=True)
         except (TimeoutError, httpx.ReadTimeout) as error:
-            if not (is_stream and body):
-                raise httpx.ReadTimeout("nothing arrived in time", request=response.request) from error
-            return f"The API's stream goes on; only its first {len(body)} bytes were read."
+            if is_stream and body.tell():
+                return f"The API's stream goes on; only its first {body.tell()} bytes were read."
+            if deadline is not None and asyncio.get_running_loop().time() >= deadline - self._stream_margin:
+                raise UpstreamError(self._out_of_time(response.request, progress)) from error
+            raise httpx.ReadTimeout("nothing arrived in time", request=response.request) from error
         return "" if decoder.is_complete else _INCOMPLETE
 
     def _stream_end(self, kind: str, deadline: float | None) -> float | None:
         """Return the time of the event loop until which a stream of this media type is read."""
-        ends = [] if deadline is None else [deadline - _STREAM_MARGIN]
+        ends = [] if deadline is None else [deadline - self._stream_margin]
         if kind.startswith(EVENT_STREAM) and self._timeouts.read is not None:
             ends.append(asyncio.get_running_loop().time() + self._timeouts.read)
         return min(ends, default=None)
+
+    @property
+    def _stream_margin(self) -> float:
+        return min(_STREAM_MARGIN, (self._timeouts.total or 0.0) / 4)
 
 
 class CountedBody(httpx.AsyncByteStream):
@@ -308,6 +321,14 @@ async def _unpacked(response: httpx.Response, decoder: Decoder) -> AsyncIterator
             if index:
                 await asyncio.sleep(0)
             yield chunk
+
+
+async def _report_entries(entries: EntryReader, chunk: bytes) -> None:
+    """Report the entries of a piece of a stream, which may be thousands; others are served meanwhile."""
+    for start in range(0, len(chunk), _ENTRY_BYTES):
+        if start:
+            await asyncio.sleep(0)
+        await entries.feed(chunk[start : start + _ENTRY_BYTES])
 
 
 def _limits(timeouts: Timeouts) -> dict[str, float | None]:

@@ -13,8 +13,8 @@ from ..protocol import LogLevel
 class CallEvents:
     """The receiver of one call's events.
 
-    `counts_bytes` tells whether `on_bytes_sent` and `on_bytes_received` are to be called. `has_notified` tells whether
-    anything was sent to the client, which makes the result one event of a stream.
+    `counts_bytes` tells whether `on_bytes_sent`, `on_bytes_received` and `on_entry` are to be called. `has_notified`
+    tells whether anything was sent to the client, which makes the result one event of a stream.
     """
 
     counts_bytes = False

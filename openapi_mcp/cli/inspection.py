@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from .. import token_budget
 from ..bridge import Bridge
@@ -23,12 +23,18 @@ from ..selection import only_reads, read_only_candidates
 from ..token_budget import TokenBudget, tokens, tokens_of_bytes, total
 from .report import base_urls, credentials, heading, limit_lines, listed_tokens, listing, printable, totals
 
+MAX_OPERATIONS: Final = 5000
+"""Operations of a document for which options are tried: it takes as long as three compilations."""
+
 
 def savings(bridge: Bridge) -> Iterator[tuple[str, int]]:
     """Yield options that change the size of the list, and the tokens of the list with each.
 
-    They do not change a search; where tools are searched, they are tried on the list of all tools.
+    They do not change a search; where tools are searched, they are tried on the list of all tools. Of very large
+    documents none is tried, since all tools are made again for each.
     """
+    if bridge.compilation.operations > MAX_OPERATIONS:
+        return
     config, searches = bridge.config, bridge.mode_decision.searches
     list_budget = replace(config, mode=Mode.ALL).compile_options.token_budget
     listed = _compile(bridge, list_budget) if searches else bridge.compilation
@@ -129,7 +135,7 @@ def problem_lines(problems: Sequence[Problem]) -> Iterable[str]:
     """Yield the problems, those that lost an operation first: message and pointer, then the cure on its own line."""
     for problem in sorted(problems, key=lambda problem: problem.operation is None):
         operation = f"lost {problem.operation}: " if problem.operation else ""
-        yield printable(f"{problem.kind}: {operation}{problem.message} [{redact(problem.pointer)}]")
+        yield printable(redact(f"{problem.kind}: {operation}{problem.message} [{problem.pointer}]"))
         if problem.hint:
             yield "    " + printable(problem.hint)
 
@@ -182,7 +188,7 @@ def problem_json(problem: Problem) -> dict[str, Any]:
     return {
         "pointer": redact(problem.pointer),
         "kind": problem.kind,
-        "message": problem.message,
+        "message": redact(problem.message),
         "hint": problem.hint,
         "operation": problem.operation,
     }

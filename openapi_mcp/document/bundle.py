@@ -62,10 +62,7 @@ class _ObjectLocation:
 
 
 class Bundle:
-    """Bundler of one document, which changes its root: the caller must have parsed it for this purpose.
-
-    `values` is the number of values in the root document.
-    """
+    """Bundler of one document, which changes its root: the caller must have parsed it for this purpose."""
 
     def __init__(
         self,
@@ -74,11 +71,9 @@ class Bundle:
         references: References,
         limits: Limits,
         progress: Callable[[str], None],
-        *,
-        values: int = 0,
     ) -> None:
         self._document = document
-        self._count = values
+        self._count = document.values
         self._references = references
         self._limits = limits
         self._progress = progress
@@ -112,6 +107,7 @@ class Bundle:
             files=tuple(self._uris),
             digests=self._digests,
             validators=self._validators,
+            values=self._count,
         )
 
     def _reach(self, locations: list[_ObjectLocation]) -> None:

@@ -64,8 +64,7 @@ def load(
     if parsed.texts is None and not _EXTERNAL_REFERENCE.search(text):
         return document
     references = References(content.uri, fetcher, limits, allow_remote=allow_remote_refs, reference_root=reference_root)
-    report = progress or (lambda _: None)
-    return Bundle(document, parsed.texts, references, limits, report, values=parsed.values).run()
+    return Bundle(document, parsed.texts, references, limits, progress or (lambda _: None)).run()
 
 
 def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, str, Document, Parsed]:
@@ -88,6 +87,7 @@ def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, st
         problems,
         digests={content.uri: content.digest},
         validators={content.uri: content.validators},
+        values=parsed.values,
     )
     return content, text, document, parsed
 

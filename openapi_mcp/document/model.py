@@ -53,7 +53,7 @@ class Document:
     order, unread ones included. `source` is the Swagger 2.0 document that `root` was converted from, or None; `origins`
     maps the pointers of schemas that the conversion named to those of the source.
     `digests` maps the URI of each file to the SHA-256 of its bytes, to detect changes. `validators` maps it to the
-    headers of a conditional request for it (RFC 9110 §13.1).
+    headers of a conditional request for it (RFC 9110 §13.1). `values` is the number of objects, lists and scalars.
     """
 
     root: JsonObject
@@ -65,6 +65,7 @@ class Document:
     origins: Mapping[str, str] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
     validators: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    values: int = 0
 
     @property
     def title(self) -> str:

@@ -29,8 +29,12 @@ _DATA: Final = frozenset({"default", "enum", "const", "example", "examples", "va
 MAX_CHAIN: Final = 100
 """References that lead from one to the next, or through one another. Real chains have three."""
 
-MAX_STEPS: Final = 5_000_000
-"""Schemas, properties and parameters that one compilation may visit. The largest known documents take 150,000."""
+MAX_STEPS: Final = 1_000_000
+"""Visits of schemas, properties and parameters in one compilation, beside those for the size of the document. Known
+documents take up to 213,000."""
+
+_STEPS_PER_VALUE: Final = 5
+"""Visits for each value of the document. Known documents take up to three."""
 
 
 class BrokenReference(Exception):
@@ -95,17 +99,17 @@ class Resolver:
         self.document = document
         self._targets: dict[str, tuple[Any, str]] = {}
         self._walking: set[str] = set()
-        self._steps = MAX_STEPS
+        self._steps = MAX_STEPS + _STEPS_PER_VALUE * document.values
         self._identifiers: Identifiers | None = None
 
     def spend(self, steps: int = 1) -> bool:
-        """Count work that grows with how often parts are referred to, not with the document; False beyond MAX_STEPS."""
+        """Count work that grows with how often parts are referred to; return False where there was too much of it."""
         self._steps -= steps
         return self._steps > 0
 
     @property
     def is_exhausted(self) -> bool:
-        """Return whether more steps were asked for than MAX_STEPS."""
+        """Return whether `spend` has returned False."""
         return self._steps <= 0
 
     @property

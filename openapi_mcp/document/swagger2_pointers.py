@@ -50,30 +50,28 @@ def original_pointer(tokens: Sequence[str], source: JsonObject, follow: Follow) 
 
 def _path_item(tokens: Sequence[str], node: Any, pointer: str, follow: Follow) -> str:
     item, pointer = follow(node, pointer)
-    shared = _list(item, join(pointer, "parameters"), follow)
     if tokens[0] not in METHODS:
-        return _fields(tokens, (item, pointer), shared, shared, follow)
-    operation, pointer = follow(_member(item, tokens[0]), join(pointer, tokens[0]))
-    own = _list(operation, join(pointer, "parameters"), follow)
-    return _fields(tokens[1:], (operation, pointer), own, [*shared, *own], follow)
+        return _fields(tokens, [(item, pointer)], follow)
+    operation, location = follow(_member(item, tokens[0]), join(pointer, tokens[0]))
+    return _fields(tokens[1:], [(item, pointer), (operation, location)], follow)
 
 
 _Located: TypeAlias = tuple[Any, str]
 """A value and its pointer."""
 
 
-def _fields(
-    tokens: Sequence[str], located: _Located, own: Sequence[_Located], payload: Sequence[_Located], follow: Follow
-) -> str:
-    """Translate the tokens after an operation or path item; the body and form fields are among `payload`."""
-    node, pointer = located
+def _fields(tokens: Sequence[str], levels: Sequence[_Located], follow: Follow) -> str:
+    """Translate the tokens after the last of `levels`: a path item, and an operation of it if that is meant."""
+    node, pointer = levels[-1]
     match tokens:
         case ["parameters", index, *rest] if index.isdecimal():
+            own = _list(node, join(pointer, "parameters"), follow)
             sent_elsewhere = [item for item in own if not _is_payload(item[0])]
             if int(index) < len(sent_elsewhere):
                 parameter, location = sent_elsewhere[int(index)]
                 return join(location, *_parameter(rest, parameter))
         case ["requestBody", *rest]:
+            payload = [item for level, at in levels for item in _list(level, join(at, "parameters"), follow)]
             return _body(rest, payload, pointer)
         case ["responses", status, *rest]:
             start = join(pointer, "responses", status)

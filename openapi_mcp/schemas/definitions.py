@@ -114,6 +114,8 @@ class SchemaCompiler:
         document need too many different sets of definitions.
         """
         names = {name for schema in schemas for name in referenced_names(schema)}
+        if self.resolver.is_exhausted and not names <= self._reachable.keys():
+            raise TooManyDefinitions
         self._finish(names)
         sets = {id(each): each for each in map(self._reachable_from, sorted(names))}
         if len(sets) > 1:

@@ -29,7 +29,7 @@ from .names import ToolKey, suggest_names, tool_names, words
 from .negotiation import ContentType, DeclaredHeader
 from .operations import Operation, operations
 from .parameters import ParameterKey, parameter_key, parameters
-from .request_body import BodyArguments, request_body
+from .request_body import BodyArguments, RequestBodies
 from .responses import Responses
 from .security import Alternatives, Security, defined_schemes
 
@@ -182,6 +182,7 @@ class _ToolCompiler:
         self._limits = limits
         self._resolver = resolver
         self._schemas = SchemaCompiler(document, resolver, limits.argument)
+        self._bodies = RequestBodies(self._schemas, problems.append)
         self._responses = Responses(resolver, limits.output)
         self._security = Security(document, resolver)
         self._base_urls = BaseUrls(document, resolver, base_url)
@@ -214,7 +215,7 @@ class _ToolCompiler:
         security = self._security.of(operation)
         declared = parameters(operation, self._resolver, _secrets(security))
         self._problems += declared.problems
-        body = request_body(operation, self._schemas, self._problems.append)
+        body = self._bodies.of(operation)
         response = self._responses.of(operation)
         base_url = self._base_urls.of(operation)
         accept = negotiation.accept(declared.negotiated.get("accept"), response.media_types)

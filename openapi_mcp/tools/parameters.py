@@ -47,7 +47,7 @@ ParameterKey = tuple[str, str]
 MAX_PARAMETERS: Final = 1000
 """Parameters of an operation. No API has a tenth of them, and no model reads them."""
 
-_STEPS_PER_PARAMETER: Final = 10
+_STEPS_PER_PARAMETER: Final = 20
 """Reading a parameter, which operations may share, takes as long as this many visits of a schema."""
 
 _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")

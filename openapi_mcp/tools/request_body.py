@@ -34,6 +34,9 @@ MAX_PROPERTIES: Final = 1000
 """Properties of a body that become arguments; the body is one argument where it has more, or where many operations
 share so large a body that all have too many together."""
 
+_STEPS_PER_PROPERTY: Final = 5
+"""Making an argument of a property takes as long as this many visits of a schema."""
+
 _ANNOTATIONS: Final = frozenset({"description", "default", "deprecated"})
 _FLATTENABLE: Final = frozenset({"type", "properties", "required", "additionalProperties", "allOf", "$ref"})
 
@@ -157,26 +160,30 @@ class _MediaTypeOption:
         return len(_PREFERENCE) if files and not name.startswith("multipart/") else index
 
 
-def request_body(
-    operation: Operation, schemas: SchemaCompiler, report: Callable[[Problem], None]
-) -> BodyArguments | None:
-    """Return the body of an operation, or None where it has none that can be sent. Raises BrokenReference."""
-    node = operation.value.get("requestBody")
-    if node is None:
-        return None
-    return _BodyReader(schemas, report).body(node, join(operation.pointer, "requestBody"))
-
-
-class _BodyReader:
-    """A reader of one request body."""
+class RequestBodies:
+    """The request bodies of one document's operations, each read once."""
 
     def __init__(self, schemas: SchemaCompiler, report: Callable[[Problem], None]) -> None:
         self._schemas = schemas
         self._resolver = schemas.resolver
         self._report = report
+        self._bodies: dict[str, BodyArguments | None] = {}  # by the pointer of the Request Body Object
 
-    def body(self, node: Any, pointer: str) -> BodyArguments | None:
-        node, pointer = self._resolver.follow(node, pointer)
+    def of(self, operation: Operation) -> BodyArguments | None:
+        """Return the body of an operation, or None where it has none that can be sent. Raises BrokenReference."""
+        node = operation.value.get("requestBody")
+        if node is None:
+            return None
+        node, pointer = self._resolver.follow(node, join(operation.pointer, "requestBody"))
+        if pointer not in self._bodies:
+            self._bodies[pointer] = self._body(node, pointer)
+        body = self._bodies[pointer]
+        if body is None or body.properties is None:
+            return body
+        is_affordable = self._resolver.spend(_STEPS_PER_PROPERTY * len(body.properties.properties))
+        return body if is_affordable else replace(body, properties=None)
+
+    def _body(self, node: Any, pointer: str) -> BodyArguments | None:
         content = node.get("content") if isinstance(node, dict) else None
         options = self._options(content, join(pointer, "content")) if isinstance(content, dict) else []
         if not options:
@@ -272,7 +279,7 @@ class _BodyReader:
         body = flatten(options[0].schema, self._schemas.definition)
         if body is None or (body.required and not required):
             return None
-        if len(body.properties) > MAX_PROPERTIES or not self._resolver.spend(len(body.properties)):
+        if len(body.properties) > MAX_PROPERTIES:
             return None
         if not all(_has_fields(option.media_type.content_type) for option in options):
             return body

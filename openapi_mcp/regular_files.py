@@ -14,6 +14,10 @@ from typing import Final
 MAX_SETTINGS_BYTES: Final = 1 << 20
 """Bytes of a settings file: a thousand times the largest that anybody writes by hand."""
 
+MAX_DOCUMENT_BYTES: Final = 64 << 20
+"""Bytes of one file of a document: five times the largest public one known (GitHub's, 13 MB), and what a small machine
+can still parse."""
+
 _FLAGS: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY"))
 """Opening a pipe does not wait for its writer, and opening a terminal does not make it that of this process."""
 

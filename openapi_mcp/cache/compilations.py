@@ -21,9 +21,8 @@ from urllib.parse import urlsplit
 from .. import __version__
 from ..compilation import CompileOptions, DocumentInfo
 from ..document.addresses import is_remote, local_path, real_path
-from ..document.model import DEFAULT_LIMITS
 from ..errors import DocumentError
-from ..regular_files import digest_of
+from ..regular_files import MAX_DOCUMENT_BYTES, digest_of
 from ..runtime.request.redaction import redact
 from .decoder import CacheEntry, InvalidCacheFile, load
 from .files import Cache
@@ -101,7 +100,7 @@ class CompilationCache:
         home = self._source if is_remote(self._source) else ""
         fetcher = Fetcher(home, self._options.headers, certificates=self._options.certificates)
         url = self._source if uri == info.uri else uri
-        fetched = fetcher.get_again(url, DEFAULT_LIMITS.file_bytes, info.validators.get(uri, {}))
+        fetched = fetcher.get_again(url, MAX_DOCUMENT_BYTES, info.validators.get(uri, {}))
         return fetched is None or (redact(fetched.url), _sha256(fetched.data)) == (uri, info.digests[uri])
 
 
@@ -117,7 +116,7 @@ def program() -> str:
 
 
 def _digest(path: Path) -> str:
-    return digest_of(path, DEFAULT_LIMITS.file_bytes)
+    return digest_of(path, MAX_DOCUMENT_BYTES)
 
 
 def _sha256(data: bytes) -> str:

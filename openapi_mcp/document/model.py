@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from ..errors import Problem
+from ..regular_files import MAX_DOCUMENT_BYTES
 from ..runtime.types import JsonObject
 
 FILES: Final = "x-openapi-mcp-files"
@@ -25,8 +26,7 @@ class Limits:
     Keys and aliases beyond their limits are left out, with a Problem for each.
     """
 
-    file_bytes: int = 64 << 20
-    """Five times the largest public document known (GitHub's, 13 MB), and what a small machine can still parse."""
+    file_bytes: int = MAX_DOCUMENT_BYTES
     total_bytes: int = 256 << 20
     """All files of one document together: four of the largest."""
     files: int = 10_000

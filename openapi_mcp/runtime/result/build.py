@@ -30,6 +30,12 @@ BINARY_FACTOR: Final = 52
 """Times that images, recordings and other bytes may be larger than text, since a model does not read them as text: 4
 MB by default, a large photo."""
 
+_BLOCK_BYTES: Final = 40
+"""Bytes of a content block besides its text; each of many parts takes them."""
+
+_MAX_NOTES: Final = 5
+"""Notes about parts that were cut, and about parts that were not read; more say nothing more."""
+
 CUT: Final = "openapi-mcp/cut"
 """The name in `_meta` of what was left out of an answer: `limitBytes`, `answerBytes`, `leftOut`, `arguments`."""
 
@@ -79,7 +85,7 @@ def to_result(
     if not response.content:
         blocks = [text_content(_status_and_headers(tool, response)), *links.location_links(response)]
         return sanitizer.result(_success(tool, blocks, MISSING, {}))
-    body = sanitizer.body(content.read(content_type(response), response.content, _uri(response)))
+    body = sanitizer.body(_read(response, max_bytes))
     if body.is_html and _documents_json(tool):
         return _page(response, body, max_bytes, sanitizer)
     try:
@@ -104,6 +110,12 @@ def to_result(
         meta[headers.HEADERS] = sanitizer.value(shown)
         blocks.append(text_content(sanitizer.text(headers.line(shown, response))))
     return _success(tool, blocks, value, meta)
+
+
+def _read(response: httpx.Response, max_bytes: int) -> content.DecodedBody:
+    """Return the body of a response, up to more than a result of `max_bytes` can hold."""
+    limits = content.ReadLimits(max(content.MAX_WHOLE, 2 * max_bytes), max_bytes * BINARY_FACTOR)
+    return content.read(content_type(response), response.content, _uri(response), limits=limits)
 
 
 def _redirect(tool: Tool, response: httpx.Response, max_bytes: int, sanitizer: Sanitizer) -> CallToolResult:
@@ -178,11 +190,14 @@ def _fit(body: content.DecodedBody, max_bytes: int) -> tuple[list[JsonObject], A
     notes: list[str] = []
     remaining = max_bytes
     for block in body.blocks:
+        if blocks and remaining < _BLOCK_BYTES:
+            notes.append(f"{len(blocks)} of {len(body.blocks)} parts")
+            break
         fitted, block_notes = _fit_block(block, remaining)
         remaining -= _cost(fitted)
         blocks.append(fitted)
         notes += block_notes
-    return blocks, MISSING, notes
+    return blocks, MISSING, [*notes[:_MAX_NOTES], *body.notes[-_MAX_NOTES:]]
 
 
 def _fit_text(
@@ -196,17 +211,19 @@ def _fit_text(
     notes: list[str] = []
     if value is not MISSING:
         max_bytes //= 2
-    if body.is_json:
+    if body.is_json and not body.is_partial:
         text = jsontext.minify(text)
-    if value is not MISSING and not truncation.surely_fits(text, max_bytes):
-        value, notes = truncation.truncate(value, max_bytes)
+    if value is not MISSING and (body.is_partial or not truncation.surely_fits(text, max_bytes)):
+        value, notes = truncation.truncate(value, max_bytes, is_partial=body.is_partial)
     if _bytes(text) <= max_bytes:
         fitted = text
     elif body.is_json:
         fitted = jsontext.write(value)
     else:
         fitted = truncation.truncate_text(text, max_bytes)
-        notes = notes or [f"the first {_bytes(fitted)} of {_bytes(text)} bytes"]
+        notes = notes or [f"the first {_bytes(fitted)} of {_bytes(text) + body.unread} bytes"]
+    if body.unread and not notes:
+        notes = [f"{body.unread} bytes behind it were not read"]
     return [text_content(fitted)], value, notes
 
 
@@ -215,7 +232,7 @@ def _fit_block(block: JsonObject, max_bytes: int) -> tuple[JsonObject, list[str]
     if _cost(block) <= max_bytes:
         return block, []
     if block["type"] == "text":
-        text = truncation.truncate_text(block["text"], max(max_bytes, 0))
+        text = truncation.truncate_text(block["text"], max(max_bytes - _BLOCK_BYTES, 0))
         return text_content(text), [f"the first {_bytes(text)} of {_bytes(block['text'])} bytes of a part"]
     data = _base64_data(block)
     size = len(data) * 3 // 4 - data[-2:].count("=")
@@ -225,7 +242,8 @@ def _fit_block(block: JsonObject, max_bytes: int) -> tuple[JsonObject, list[str]
 
 def _cost(block: JsonObject) -> int:
     """Return the bytes of the limit that a block takes."""
-    return _bytes(block["text"]) if block["type"] == "text" else len(_base64_data(block)) // BINARY_FACTOR
+    size = _bytes(block["text"]) if block["type"] == "text" else len(_base64_data(block)) // BINARY_FACTOR
+    return size + _BLOCK_BYTES
 
 
 def _base64_data(block: JsonObject) -> str:
@@ -299,7 +317,7 @@ def _error(tool: Tool, response: httpx.Response, max_bytes: int, sanitizer: Sani
 def _error_body(response: httpx.Response, max_bytes: int, sanitizer: Sanitizer) -> str:
     if not response.content:
         return ""
-    body = sanitizer.body(content.read(content_type(response), response.content, _uri(response)))
+    body = sanitizer.body(_read(response, max_bytes))
     text = body.text if body.text is not None else "\n".join(block.get("text", "") for block in body.blocks)
     fitted = truncation.truncate_text(text.strip(), min(max_bytes, _MAX_ERROR_BYTES))
     return fitted if fitted == text.strip() else f"{fitted}\n… ({_bytes(text) - _bytes(fitted)} bytes more)"

@@ -11,18 +11,30 @@ Specification: MCP server/tools "Tool Result", RFC 9110 §8.3, RFC 8259, RFC 204
 
 import base64
 import binascii
+import codecs
 import json
 import quopri
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.message import Message
 from email.parser import BytesHeaderParser
+from functools import partial
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from .. import event_streams, jsontext, media_types
+from ..errors import ArgumentError
 from ..types import MISSING, JsonObject, Missing, audio_content, blob_content, image_content, text_content
-from . import html_text
+from . import html_text, partial_json
+
+MAX_WHOLE: Final = 512 * 1024
+"""Bytes of a text, or of JSON, that is read as a whole, some hundredths of a second. A larger one is read up to here,
+or up to more if a result may hold more."""
+
+MAX_PARTS: Final = 1000
+"""Parts of a multipart body that are read: as many as batch requests have, a twentieth of a second."""
 
 # Levels of multipart within multipart (RFC 2046 §5.1.6); more are not in use.
 _MAX_DEPTH: Final = 3
@@ -31,6 +43,7 @@ _MAX_DEPTH: Final = 3
 _MAX_JSON_DEPTH: Final = 128
 # C0 controls except tab, line feed, form feed and carriage return: binary data has them, text has not.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
+_START_OF_JSON: Final = re.compile(rb"[\xef\xbb\xbf \t\r\n]*[{\[]")
 _END_OF_HEADERS: Final = re.compile(rb"\r?\n\r?\n")
 _BLOCKS: Final[dict[str, Callable[[bytes, str], JsonObject]]] = {"image": image_content, "audio": audio_content}
 
@@ -38,7 +51,8 @@ _BLOCKS: Final[dict[str, Callable[[bytes, str], JsonObject]]] = {"image": image_
 class DecodedBody(NamedTuple):
     """A body as text, as a JSON value, or as other blocks.
 
-    `is_json` says that the text is the JSON of the value, `is_html` that it is the visible text of a page.
+    `is_json` says that the text is the JSON of the value, `is_html` that it is the visible text of a page, `is_partial`
+    that parts of the value were not read. `unread` bytes at the end of a text were not read; `notes` say what else.
     """
 
     text: str | None = None
@@ -46,27 +60,62 @@ class DecodedBody(NamedTuple):
     blocks: tuple[JsonObject, ...] = ()
     is_json: bool = False
     is_html: bool = False
+    is_partial: bool = False
+    unread: int = 0
+    notes: tuple[str, ...] = ()
 
 
-def read(content_type: str, data: bytes, uri: str, depth: int = 0) -> DecodedBody:
-    """Decode a body that is not empty. `uri` names bytes that are neither text nor image nor audio."""
+class ReadLimits(NamedTuple):
+    """Bytes of a body that are read: of texts and JSON, and of images, recordings and other bytes."""
+
+    text: int = MAX_WHOLE
+    binary: int = sys.maxsize
+
+
+DEFAULT_LIMITS: Final = ReadLimits()
+
+
+def read(content_type: str, data: bytes, uri: str, depth: int = 0, limits: ReadLimits = DEFAULT_LIMITS) -> DecodedBody:
+    """Decode a body that is not empty, up to limits. `uri` names bytes that are neither text nor image nor audio."""
     kind = media_types.essence(content_type)
     family = kind.partition("/")[0]
     if family == "multipart" and depth < _MAX_DEPTH:
-        body = _read_multipart(content_type, data, uri, depth)
+        body = _read_multipart(content_type, data, uri, depth, limits)
         if body is not None:
             return body
     if family in _BLOCKS and not media_types.is_text(kind):
-        return DecodedBody(blocks=(_BLOCKS[family](data, kind),))
-    body = _read_json(content_type, data)
+        return _read_bytes(_BLOCKS[family], data, kind, limits)
+    body = _read_json(content_type, data, limits.text)
     if body is not None:
         return body
-    text = decode(data, content_type)
+    start = data if len(data) <= limits.text else _beginning(data, limits.text)
+    text, unread = decode(start, content_type), len(data) - len(start)
     if html_text.is_html(kind, text):
-        return DecodedBody(html_text.to_text(text), is_html=True)
-    if media_types.is_text(kind) or (kind in {"", media_types.OCTET_STREAM} and _is_plain_text(data, text)):
-        return DecodedBody(text, _read_entries(kind, text))
-    return DecodedBody(blocks=(blob_content(data, kind or media_types.OCTET_STREAM, uri),))
+        return DecodedBody(html_text.to_text(text), is_html=True, unread=unread)
+    if media_types.is_text(kind) or (kind in {"", media_types.OCTET_STREAM} and _is_plain_text(start, text)):
+        return DecodedBody(text, _read_entries(kind, text), unread=unread)
+    to_block = partial(blob_content, uri=uri)
+    return _read_bytes(to_block, data, kind or media_types.OCTET_STREAM, limits)
+
+
+def _read_bytes(
+    to_block: Callable[[bytes, str], JsonObject], data: bytes, kind: str, limits: ReadLimits
+) -> DecodedBody:
+    """Return bytes as a content block; those beyond the limit are replaced by their description."""
+    if len(data) <= limits.binary:
+        return DecodedBody(blocks=(to_block(data, kind),))
+    description = f"{len(data)} bytes of {kind}"
+    block = text_content(f"[{description}: too large to be shown]")
+    return DecodedBody(blocks=(block,), notes=(f"{description} left out",))
+
+
+def _beginning(data: bytes, size: int) -> bytes:
+    """Return at most so many first bytes of a text, without half a character at their end."""
+    end = size // 4 * 4  # UTF-16 and UTF-32
+    if data[:2] not in {b"\xff\xfe", b"\xfe\xff"}:
+        while end > size - 8 and 0x80 <= data[end] < 0xC0:  # within a character of UTF-8
+            end -= 1
+    return data[:end]
 
 
 def decode(data: bytes, content_type: str) -> str:
@@ -85,11 +134,37 @@ def _is_plain_text(data: bytes, text: str) -> bool:
     return not _CONTROL.search(text) and text.encode("utf-8", "replace") == data.removeprefix(b"\xef\xbb\xbf")
 
 
-def _read_json(content_type: str, data: bytes) -> DecodedBody | None:
+def may_be_json(content_type: str, data: bytes) -> bool:
+    """Return whether a body is labelled as JSON, or begins like an object or an array."""
+    return media_types.is_json(content_type) or _START_OF_JSON.match(data) is not None
+
+
+def _read_large_json(content_type: str, data: bytes, max_bytes: int) -> DecodedBody | None:
+    """Return a JSON body up to about `max_bytes`, or None; its text is that of what was read."""
+    if 0 in data[:4] or data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        data = data.decode(json.detect_encoding(data), "replace").encode("utf-8", "replace")
+    data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        try:
+            value = partial_json.read_beginning(data, jsontext.read, max_bytes)
+        except UnicodeDecodeError:
+            data = decode(data, content_type).encode("utf-8", "replace")
+            value = partial_json.read_beginning(data, jsontext.read, max_bytes)
+        text = jsontext.write(value)
+    except (ValueError, RecursionError, ArgumentError):
+        return None
+    if not jsontext.is_shallow(text, value, _MAX_JSON_DEPTH):
+        return DecodedBody(text, unread=max(len(data) - len(text), 0))
+    return DecodedBody(text, value, is_json=True, is_partial=True)
+
+
+def _read_json(content_type: str, data: bytes, max_bytes: int) -> DecodedBody | None:
     """Return a JSON body, or None. Under another label it must be an object or array: `1` or `true` may be anything."""
     is_declared = media_types.is_json(content_type)
-    if not is_declared and not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+    if not may_be_json(content_type, data):
         return None
+    if len(data) > max_bytes:
+        return _read_large_json(content_type, data, max_bytes)
     try:
         # Without a null byte or a byte order mark at its start it is UTF-8, as nearly always.
         needs_detection = 0 in data[:4] or data[:1] > b"\x7f"
@@ -117,14 +192,22 @@ def _read_entries(kind: str, text: str) -> list[Any] | Missing:
     return values if values and jsontext.is_shallow(text, values, _MAX_JSON_DEPTH) else MISSING
 
 
-def _read_multipart(content_type: str, data: bytes, uri: str, depth: int) -> DecodedBody | None:
-    """Return the content blocks of all parts, or None if there are none."""
+def _read_multipart(content_type: str, data: bytes, uri: str, depth: int, limits: ReadLimits) -> DecodedBody | None:
+    """Return the content blocks of the first parts, or None if there are none."""
     boundary = media_types.parameter(content_type, "boundary")
     blocks: list[JsonObject] = []
-    for part in split(data, boundary) if boundary else []:
-        body = read(part.content_type, part.data, uri, depth + 1)
+    notes: list[str] = []
+    entities = _entities(data, boundary) if boundary else iter(())
+    for entity in islice(entities, MAX_PARTS):
+        part = _part(entity)
+        body = read(part.content_type, part.data, uri, depth + 1, limits)
         blocks += body.blocks if body.text is None else [text_content(body.text), *body.blocks]
-    return DecodedBody(blocks=tuple(blocks)) if blocks else None
+        notes += body.notes
+        if body.unread or body.is_partial:
+            notes.append(f"the beginning of a part of {len(part.data)} bytes")
+    if unread := sum(1 for _ in entities):
+        notes.append(f"{MAX_PARTS} of {MAX_PARTS + unread} parts")
+    return DecodedBody(blocks=tuple(blocks), notes=tuple(notes)) if blocks else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +228,12 @@ def _entities(body: bytes, boundary: str) -> Iterator[bytes]:
     delimiter = re.compile(
         rb"(?:\A|\r?\n)--" + re.escape(boundary.encode("latin-1", "replace")) + rb"(--)?[ \t]*(?=\r?\n|\Z)"
     )
-    delimiters = list(delimiter.finditer(body))
-    for index, start in enumerate(delimiters):
-        if start.group(1):
-            return
-        end = delimiters[index + 1].start() if index + 1 < len(delimiters) else len(body)
-        yield body[start.end() : end]
+    delimiters = delimiter.finditer(body)
+    start = next(delimiters, None)
+    while start is not None and not start.group(1):
+        end = next(delimiters, None)
+        yield body[start.end() : end.start() if end else len(body)]
+        start = end
 
 
 def _part(entity: bytes) -> BodyPart:

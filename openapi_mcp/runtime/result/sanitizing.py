@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import quote, quote_plus
 
 import httpx
@@ -22,6 +22,7 @@ from ..request.redaction import is_secret_header, secrets_of_url
 from ..types import MISSING, CallToolResult, JsonObject
 from . import content, hidden_characters
 from .content import DecodedBody
+from .partial_json import like
 
 REDACTED: Final = "***"
 
@@ -115,7 +116,7 @@ class Sanitizer:
         if isinstance(value, dict):
             return self._object(value)
         if isinstance(value, list):
-            return [self.value(item) for item in value]
+            return like([self.value(item) for item in value], value)
         return REDACTED if self._numbers and self._is_secret_number(value) else value
 
     def body(self, body: DecodedBody) -> DecodedBody:
@@ -158,18 +159,26 @@ class Sanitizer:
         parts = (response.content, response.extensions.get("reason_phrase", b""), *(value for _, value in headers))
         if not any(form in part for form in self._bytes for part in parts):
             return response
-        body, reason, *values = (self._bytes_pattern.sub(REDACTED.encode(), part) for part in parts)
-        decoded = content.read(response.headers.get("content-type", ""), response.content, "") if body else None
-        if decoded is not None and decoded.is_json:  # a number, or a name that becomes that of another property
-            body = jsontext.write_bytes(self.value(decoded.value))
+        reason, *values = (self._bytes_pattern.sub(REDACTED.encode(), part) for part in parts[1:])
         fields = zip((name for name, _ in headers), values, strict=True)
         return httpx.Response(
             response.status_code,
             headers=[(name, value) for name, value in fields if name.lower() not in _OF_THE_ENCODED_BODY],
-            content=body,
+            content=self._body_bytes(response),
             request=response.request,
             extensions={**response.extensions, **({"reason_phrase": reason} if reason else {})},
         )
+
+    def _body_bytes(self, response: httpx.Response) -> bytes:
+        """Return the bytes of a body without secrets; those in large JSON are removed from what is read of it."""
+        data, kind = response.content, response.headers.get("content-type", "")
+        if len(data) > content.MAX_WHOLE and content.may_be_json(kind, data):
+            return data
+        replaced = self._bytes_pattern.sub(REDACTED.encode(), data)
+        decoded = content.read(kind, data, "") if data and content.may_be_json(kind, data) else None
+        if decoded is not None and decoded.is_json:  # a number, or a name that becomes that of another property
+            return jsontext.write_bytes(self.value(decoded.value))
+        return replaced
 
     def _object(self, value: Mapping[str, Any]) -> JsonObject:
         """Return an object with all its properties: a name that is replaced stays different from the others."""
@@ -179,7 +188,7 @@ class Sanitizer:
             while new != name and (new in value or new in sanitized):
                 new += "*"
             sanitized[new] = self.value(item)
-        return sanitized
+        return cast("JsonObject", like(sanitized, value))
 
     def _is_secret_number(self, value: Any) -> bool:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)

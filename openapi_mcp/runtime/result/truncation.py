@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from .. import jsontext
 from ..types import MISSING, Missing
+from .partial_json import PartialArray, PartialObject
 
 _MAX_NOTES: Final = 5
 # With fewer bytes than this for each property, some complete properties say more than all of them cut to nothing.
@@ -29,9 +30,12 @@ _MAX_SAFE_CONTAINERS: Final = 100
 Path = tuple[str | int, ...]
 
 
-def truncate(value: Any, max_bytes: int) -> tuple[Any, list[str]]:
-    """Return `value` in at most `max_bytes` of JSON, and notes on what was left out; without notes it is unchanged."""
-    truncation = _Truncation()
+def truncate(value: Any, max_bytes: int, *, is_partial: bool = False) -> tuple[Any, list[str]]:
+    """Return `value` in at most `max_bytes` of JSON, and notes on what was left out; without notes it is unchanged.
+
+    What was left out of it already, if it `is_partial`, is noted too.
+    """
+    truncation = _Truncation(is_partial)
     truncated = truncation.fit(value, max_bytes, ())
     if truncated is MISSING:
         truncated, truncation.notes = None, ["all of it"]
@@ -63,11 +67,14 @@ def size(value: Any) -> int:
 class _Truncation:
     """The truncation of one value; `notes` says what was left out."""
 
+    is_partial: bool
     notes: list[str] = field(default_factory=list)
 
     def fit(self, value: Any, budget: int, path: Path) -> Any | Missing:
         """Return `value` in at most `budget` bytes; MISSING if nothing of it fits."""
         if size(value) <= budget:
+            if self.is_partial:
+                self._note_partial(value, path)
             return value
         if budget < _EMPTY_SIZE:
             return MISSING
@@ -94,10 +101,12 @@ class _Truncation:
                     truncated = self.fit(item, remaining - 1, (*path, index))
                     items += [] if truncated is MISSING else [truncated]
                 break
+            if self.is_partial:
+                self._note_partial(item, (*path, index))
             items.append(item)
             remaining -= cost
-        if len(items) < len(value):
-            self._note(path, f"{len(items)} of {len(value)} items")
+        if len(items) < len(value) or isinstance(value, PartialArray):
+            self._note(path, f"{len(items)} of {_total(value)} items")
         return items
 
     def _object(self, value: dict[str, Any], budget: int, path: Path) -> dict[str, Any]:
@@ -108,13 +117,27 @@ class _Truncation:
             fitted = self.fit(item, shares.get(name, 0) - costs[name], (*path, name)) if name in shares else MISSING
             if fitted is not MISSING:
                 properties[name] = fitted
-        if len(properties) < len(value):
-            self._note(path, f"{len(properties)} of {len(value)} properties")
+        if len(properties) < len(value) or isinstance(value, PartialObject):
+            self._note(path, f"{len(properties)} of {_total(value)} properties")
         return properties
+
+    def _note_partial(self, value: Any, path: Path) -> None:
+        """Note what was left out of a value that is kept as it is."""
+        if isinstance(value, PartialArray | PartialObject):
+            self._note(path, f"{len(value)} of {value.total} {'items' if isinstance(value, list) else 'properties'}")
+        if isinstance(value, dict | list) and len(self.notes) < _MAX_NOTES:
+            for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+                if isinstance(item, dict | list):
+                    self._note_partial(item, (*path, step))
 
     def _note(self, path: Path, text: str) -> None:
         location = jsontext.format_path(path)
         self.notes.append(f"`{location}`: {text}" if location else text)
+
+
+def _total(value: PartialArray | PartialObject | list[Any] | dict[str, Any]) -> str:
+    """Return how many items or properties a value has, with those that it was read without."""
+    return value.total if isinstance(value, PartialArray | PartialObject) else str(len(value))
 
 
 def _largest(limit: int, fits: Callable[[int], bool]) -> int:

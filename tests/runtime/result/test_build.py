@@ -378,9 +378,9 @@ def test_too_large_bytes_are_replaced_by_a_description() -> None:
 
 def test_limit_applies_to_all_parts_together() -> None:
     part = b"--x\r\n\r\n" + b"y" * 60 + b"\r\n"
-    actual = result(part * 3 + b"--x--", "multipart/mixed; boundary=x", limit=100)
-    assert [len(block["text"]) for block in actual.content[1:]] == [60, 40, 0]
-    assert "the first 40 of 60 bytes of a part; the first 0 of 60 bytes of a part" in text(actual)
+    actual = result(part * 3 + b"--x--", "multipart/mixed; boundary=x", limit=150)
+    assert [len(block["text"]) for block in actual.content[1:]] == [60, 10]  # each block takes 40 bytes besides
+    assert "the first 10 of 60 bytes of a part; 2 of 3 parts" in text(actual)
 
 
 def test_partly_read_response_has_a_note() -> None:

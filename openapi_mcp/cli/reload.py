@@ -7,9 +7,10 @@ is reported, and the old tools stay.
 import asyncio
 import contextlib
 import signal
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from ..bridge import Bridge
 from ..errors import BridgeError, DocumentError
@@ -22,6 +23,12 @@ from .settings import Settings
 
 HANGUP: Final = getattr(signal, "SIGHUP", None)
 """SIGHUP, by convention the signal to reload one's settings; None on Windows, which has none."""
+
+
+RETRY_INTERVAL: Final = 1.0
+"""Seconds until a document is watched again after an error that is not the document's."""
+
+T = TypeVar("T")
 
 
 class Reloader:
@@ -58,9 +65,13 @@ class Reloader:
 
     async def _run(self) -> None:
         while True:
-            await _first([self._requested.wait, *self._waits])
-            self._requested.clear()
-            await self._reload()
+            try:
+                await _first([self._requested.wait, *self._waits])
+                self._requested.clear()
+                await self._reload()
+            except Exception as error:  # noqa: BLE001  whatever a document or a file system brings about, watching goes on
+                self._report_line(f"reload failed, the old tools stay: {type(error).__name__}: {error}")
+                await asyncio.sleep(RETRY_INTERVAL)
 
     def _settings_digest(self) -> Mapping[Path, str | None]:
         """Return the digest of the settings file as it is now, by its path; empty if there is no file."""
@@ -81,10 +92,7 @@ class Reloader:
         """Load the document again, and serve its tools if it is valid and has operations."""
         settings = self._settings_digest()  # before the file is read, so that a change meanwhile is noticed
         try:
-            bridge = await asyncio.to_thread(self._settings.bridge)
-            if not bridge.compilation.operations:
-                raise DocumentError("the document has no operations", where=redact(bridge.config.source))
-            server = _server(bridge)
+            bridge, server = await in_daemon_thread(self._load)
         except BridgeError as error:
             self._report_line(f"reload failed, the old tools stay: {report.one_line(error)}")
             return
@@ -92,6 +100,13 @@ class Reloader:
         self.live.replace(server)
         self._waits = self._sources(settings)
         self._report_line(report.reloaded(old, bridge))
+
+    def _load(self) -> tuple[Bridge, Server]:
+        """Return the bridge of the document as it is now, and its server. Raises BridgeError."""
+        bridge = self._settings.bridge()
+        if not bridge.compilation.operations:
+            raise DocumentError("the document has no operations", where=redact(bridge.config.source))
+        return bridge, _server(bridge)
 
 
 def _server(bridge: Bridge) -> Server:
@@ -107,6 +122,30 @@ def _server(bridge: Bridge) -> Server:
 def on_stderr(text: str) -> None:
     """Print a line for the user on stderr."""
     console.err(f"openapi-mcp: {text}")
+
+
+async def in_daemon_thread(function: Callable[[], T]) -> T:
+    """Run a function in a thread, and return or raise what it does; the process ends without waiting for the thread.
+
+    Reading and compiling a document may take minutes, and a signal must end the server within a second.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def deliver(deliver_to: Callable[[Any], None], outcome: object) -> None:
+        if not future.done():
+            deliver_to(outcome)
+
+    def run() -> None:
+        try:
+            outcome: tuple[Callable[[Any], None], object] = (future.set_result, function())
+        except BaseException as error:  # noqa: BLE001  raised where the function is awaited
+            outcome = (future.set_exception, error)
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it whoever waited
+            loop.call_soon_threadsafe(deliver, *outcome)
+
+    threading.Thread(target=run, name="document", daemon=True).start()
+    return await future
 
 
 async def _first(waits: Sequence[Callable[[], Awaitable[object]]]) -> None:

@@ -17,8 +17,8 @@ from .. import regular_files
 from ..bridge import Bridge
 from ..document.addresses import is_remote, local_path, real_path
 from ..document.fetcher import Fetched, Fetcher
-from ..document.model import DEFAULT_LIMITS
 from ..errors import BridgeError
+from .reload import in_daemon_thread
 
 POLL_INTERVAL: Final = 1.0
 """Seconds between two checks of the files' dates: not every file system notifies, and early changes are missed."""
@@ -71,7 +71,7 @@ class FileWatcher:
             ignore_permission_denied=True,
         )
         async for _ in notifications:
-            if await asyncio.to_thread(self._check):
+            if await in_daemon_thread(self._check):
                 return
 
     def _check(self) -> bool:
@@ -102,7 +102,7 @@ class UrlWatcher:
         changed = False
         while not changed:
             await asyncio.sleep(self._interval)
-            changed = await asyncio.to_thread(self._check)
+            changed = await in_daemon_thread(self._check)
 
     def _check(self) -> bool:
         changes = [self._has_changed(url) for url in self._digests]  # every URL, so that its new state is noted
@@ -110,7 +110,7 @@ class UrlWatcher:
 
     def _has_changed(self, url: str) -> bool:
         with suppress(BridgeError):  # the certificate files may be being replaced just now
-            fetched = self._fetcher.get_again(url, DEFAULT_LIMITS.file_bytes, self._validators.get(url, {}))
+            fetched = self._fetcher.get_again(url, regular_files.MAX_DOCUMENT_BYTES, self._validators.get(url, {}))
             return fetched is not None and self._note(url, fetched)
         return False
 
@@ -131,6 +131,6 @@ def _stamp(path: Path) -> Stamp:
 def digest_of(path: Path) -> str | None:
     """Return the SHA-256 of a regular file in hexadecimal; None if it cannot be read or is too large."""
     try:
-        return regular_files.digest_of(path, DEFAULT_LIMITS.file_bytes)
+        return regular_files.digest_of(path, regular_files.MAX_DOCUMENT_BYTES)
     except (OSError, ValueError):
         return None

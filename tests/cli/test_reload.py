@@ -1,11 +1,13 @@
 """A document that changes while it is served: what becomes of the tools, and what SIGHUP does."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +17,11 @@ import pytest
 
 from openapi_mcp.cli.reload import Reloader
 from openapi_mcp.cli.settings import Settings
+from openapi_mcp.cli.watching import POLL_INTERVAL
 from openapi_mcp.modes import MAX_LISTED_TOOLS
 from openapi_mcp.runtime.search.tools import NAMES
 from tests.conftest import ROOT
+from tests.hostile_documents import many_paths
 
 pytestmark = pytest.mark.process
 
@@ -196,3 +200,74 @@ def test_server_ends_with_its_terminal(tmp_path: Path, workers: int) -> None:
         os.close(terminal)
         process.send_signal(signal.SIGHUP)
         assert process.wait(LIMIT) == 0
+
+
+@contextmanager
+def serving_stdio(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a server on stdio that watches a document, and wait until it serves."""
+    command = [sys.executable, "-m", "openapi_mcp", "serve", str(path), "--watch", "--no-cache"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, **pipes) as process:  # type: ignore[call-overload]  # pipes of one kind
+        try:
+            wait_for_line(process, b"stdio")
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_for_line(process: subprocess.Popen[bytes], word: bytes) -> None:
+    """Read stderr up to a line with a word; the limit of the test ends it otherwise."""
+    assert process.stderr is not None
+    while word not in (line := process.stderr.readline()):
+        assert line
+
+
+def ends_within(process: subprocess.Popen[bytes], seconds: float) -> None:
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(LIMIT) == 0
+    assert time.monotonic() - began < seconds
+
+
+@pytest.mark.parametrize("replacement", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_document_that_became_a_pipe_or_device_is_reported_and_the_server_can_be_stopped(
+    tmp_path: Path, replacement: Callable[[Path], object]
+) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(document("a"))
+    with serving_stdio(path) as process:
+        path.unlink()
+        replacement(path)
+        wait_for_line(process, b"reload failed, the old tools stay: the document is a ")
+        path.unlink()
+        path.write_text(document("a", "b"))
+        wait_for_line(process, b"reloaded: 2 tools")
+        ends_within(process, 2)
+
+
+def test_a_server_that_reloads_a_large_document_can_be_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(document("a"))
+    with serving_stdio(path) as process:
+        large = path.with_name("large")
+        large.write_text(json.dumps(many_paths(40_000)))
+        large.replace(path)
+        time.sleep(2 * POLL_INTERVAL)  # until it is noticed; making its tools takes longer
+        ends_within(process, 2)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("words", [["inspect", "--no-validate"], ["serve"], ["call", "get_p1"], ["generate", "out"]])
+def test_a_command_that_reads_a_large_document_can_be_stopped(
+    tmp_path: Path, words: list[str], number: signal.Signals
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(many_paths(40_000)))
+    command = [sys.executable, "-m", "openapi_mcp", words[0], str(path), "--no-cache", *words[1:]]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(2)
+        began = time.monotonic()
+        process.send_signal(number)
+        process.communicate()
+        assert time.monotonic() - began < 2
+        assert process.returncode != 0

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from openapi_mcp.bridge import Bridge
+from openapi_mcp.cli.reload import in_daemon_thread
 from openapi_mcp.cli.watching import FileWatcher, UrlWatcher, changes, digest_of
 from openapi_mcp.config import Config
 from openapi_mcp.document.fetcher import Fetcher
@@ -169,3 +171,56 @@ def test_every_file_of_a_bridge_is_watched(tmp_path: Path, changed: str) -> None
             await asyncio.wait_for(addresses(), 0.05)
 
     asyncio.run(run())
+
+
+def put_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def put_device(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+def put_sparse(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(1 << 40)
+
+
+@pytest.mark.parametrize("replace_file", [put_pipe, put_device, put_sparse])
+def test_a_file_that_cannot_be_read_any_more_is_a_change_and_watching_goes_on(
+    tmp_path: Path, replace_file: Callable[[Path], None]
+) -> None:
+    path = write(tmp_path / "a.yaml", "old")
+    watcher = FileWatcher({path: digest("old")})
+    after(lambda: replace_file(path), watcher.changed)
+
+    def put_back() -> None:
+        path.unlink()
+        write(path, "newer")
+
+    after(put_back, FileWatcher({path: digest_of(path)}).changed)
+    assert digest_of(path) == digest("newer")
+
+
+def test_a_thread_that_does_not_end_keeps_nobody_waiting() -> None:
+    hangs = threading.Event()
+
+    async def run() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(in_daemon_thread(hangs.wait), 0.05)
+
+    began = time.monotonic()
+    asyncio.run(run())  # which would wait for a thread of `asyncio.to_thread`
+    assert time.monotonic() - began < 5
+    hangs.set()
+
+
+def test_a_thread_returns_and_raises() -> None:
+    def fails() -> None:
+        raise OSError("no")
+
+    assert asyncio.run(in_daemon_thread(lambda: 5)) == 5
+    with pytest.raises(OSError, match="no"):
+        asyncio.run(in_daemon_thread(fails))

@@ -49,8 +49,10 @@ HOSTS: Final = {
     "[::2]": False,
 }
 ORIGINS: Final = {
-    "http://localhost:3000": True,
-    "https://127.0.0.1": True,
+    "http://localhost:3000": False,
+    "https://127.0.0.1": False,
+    "http://pages.example": True,
+    "https://pages.example:3000": True,
     "null": False,
     "": False,
     "http://evil.example": False,

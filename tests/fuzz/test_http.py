@@ -85,7 +85,7 @@ class Endpoint:
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[Endpoint]:
     with running(Workshop().app) as api:
-        options = ["--watch", "--max-body-bytes", str(MAX_BODY)]
+        options = ["--watch", "--max-body-bytes", str(MAX_BODY), "--allow-origin", "pages.example"]
         options += [word for name in EXCLUDED for word in ("--exclude", name)]
         with serving_http(command(CLIENTS / "workshop.yaml", api, *options)) as url:
             yield Endpoint.at(url)

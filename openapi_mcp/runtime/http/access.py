@@ -22,7 +22,7 @@ Headers: TypeAlias = Mapping[str, str]
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 """The hosts of a server for this machine only. A web page that reaches it by DNS rebinding sends its own host name."""
 
-_WEB_SCHEMES: Final = frozenset({"http", "https"})
+_DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 
 MAX_HEADER_BYTES: Final = 64 * 1024
 """Bytes of all header lines of a request; the longest known ones are credentials of a few kilobytes."""
@@ -47,8 +47,8 @@ class AccessPolicy:
     allowed_origins: Collection[str] | None = ()
     auth_token: str | None = field(default=None, repr=False)
 
-    def check_address(self, headers: Headers) -> None:
-        """Keep pages in a browser from a server on the same machine.
+    def check_address(self, headers: Headers, port: int | None = None) -> None:
+        """Keep pages in a browser from a server on the same machine, which listens on a port.
 
         Raises HTTPError: 421 for a Host that is not allowed, 403 for an Origin that is not allowed.
         """
@@ -56,7 +56,7 @@ class AccessPolicy:
         if not _is_allowed(host, self.allowed_hosts):
             raise HTTPError(421, "The Host header is not a name of this server; --allow-host adds one.")
         origin = headers.get("origin")
-        if origin is None or _is_own_page(origin, host) or _is_origin_allowed(origin, self.allowed_origins):
+        if origin is None or _is_own_page(origin, host, port) or _is_origin_allowed(origin, self.allowed_origins):
             return
         raise HTTPError(403, "Web pages of this origin may not use this server; --allow-origin adds one.")
 
@@ -155,27 +155,29 @@ def _is_allowed(host: str, allowed: Collection[str] | None) -> bool:
     return allowed is None or host in allowed or (port.isdecimal() and name in allowed)
 
 
-def _is_own_page(origin: str, host: str) -> bool:
-    """Return whether an origin is a name of this machine with the port of a Host header, which a page cannot forge.
+def _is_own_page(origin: str, host: str, port: int | None) -> bool:
+    """Return whether an origin is a name of this machine with the port of this server, or of a Host header.
 
-    A tunnel to this server has another port than its socket, and its pages are this server's all the same.
+    A tunnel to this server has a port of its own, and a page cannot forge Host.
     """
     scheme, _, address = origin.lower().partition("://")
-    name, port = _split_port(address)
-    return scheme in _WEB_SCHEMES and name in LOOPBACK and port == _split_port(host)[1]
+    if scheme not in _DEFAULT_PORTS:
+        return False
+    name, own = _split_port(address, _DEFAULT_PORTS[scheme])
+    return name in LOOPBACK and own in {str(port), _split_port(host, _DEFAULT_PORTS["http"])[1]}
 
 
-def _split_port(host: str) -> tuple[str, str]:
-    """Return name and port of a host as Host and Origin have it; the port is empty if it is the scheme's."""
+def _split_port(host: str, default: str) -> tuple[str, str]:
+    """Return name and port of a host as Host and Origin have it."""
     name, colon, port = host.rpartition(":")
-    return (name, port) if colon and not host.endswith("]") else (host, "")
+    return (name, port) if colon and not host.endswith("]") else (host, default)
 
 
 def _is_origin_allowed(origin: str, allowed: Collection[str] | None) -> bool:
     scheme, separator, host = origin.partition("://")
     if allowed is None or not separator:
         return allowed is None
-    return origin in allowed or (scheme in _WEB_SCHEMES and _is_allowed(host, allowed))
+    return origin in allowed or (scheme in _DEFAULT_PORTS and _is_allowed(host, allowed))
 
 
 _METHODS: Final = "POST, GET, DELETE"

@@ -198,7 +198,8 @@ class _Endpoint:
     async def _respond(self, scope: Scope, receive: Receive, writer: ResponseWriter) -> ResponseBody | None:
         """Return the response; None if the stream that `writer` has begun, or an empty one, is the response."""
         method: str = scope["method"]
-        headers = self._headers(tuple(map(tuple, scope["headers"])))
+        _, port = scope.get("server") or ("", None)
+        headers = self._headers(tuple(map(tuple, scope["headers"])), port)
         writer.headers += access.cors_headers(headers)
         if access.is_preflight(method, headers):
             return access.preflight_response(headers)
@@ -215,12 +216,12 @@ class _Endpoint:
         self._sessions.store.end(session)
         return ResponseBody(204)
 
-    def _checked_headers(self, lines: tuple[tuple[bytes, bytes], ...]) -> Headers:
-        """Return the headers of a request from an allowed address; a client sends the same ones again and again."""
+    def _checked_headers(self, lines: tuple[tuple[bytes, bytes], ...], port: int | None) -> Headers:
+        """Return the headers of an allowed request to a port; a client sends the same ones again and again."""
         access.check_size(lines)
         access.check_host(lines)
         headers = access.combine_lines(lines)
-        self._policy.check_address(headers)
+        self._policy.check_address(headers, port)
         return headers
 
     def _check_method(self, method: str, headers: Headers) -> None:

@@ -6,15 +6,14 @@ from tests.faults import answers, arguments, clients, documents, programs
 from tests.faults.rows import Row
 from tests.faults.stage import Stage
 
-ROWS: Final[list[Row]] = [*answers.ROWS, *arguments.ROWS, *documents.ROWS, *clients.ROWS, *programs.ROWS]
+ROWS: Final[list[Row]] = [*answers.ROWS, *arguments.ROWS, *programs.ROWS, *documents.ROWS, *clients.ROWS]
 """Every row, in the order in which they run."""
 
-
 GROUPS: Final = tuple(dict.fromkeys(row.group for row in ROWS))
+OPTIONS: Final = {"watched": ("--mode", "all", "--watch"), "programs": programs.OPTIONS}
+"""Of the server of a group, in the place of `--mode all`."""
 
 
 def stage_of(group: str) -> Stage | documents.Commands:
     """Return the stage with the options that a group needs, to be entered as a context manager."""
-    if group == "documents":
-        return documents.Commands()
-    return Stage({"watched": ("--watch",), "programs": programs.OPTIONS}.get(group, ()))
+    return documents.Commands() if group == "documents" else Stage(OPTIONS.get(group, ("--mode", "all")))

@@ -24,7 +24,7 @@ MAX_START_SECONDS = 60
 MAX_ATTEMPTS = 3
 """How often a row is measured whose others waited too long: what a busy machine does once, a fault does each time."""
 
-OPTIONS = ("--total-timeout", "5", "--timeout", "3", "--connect-timeout", "2", "--retries", "1", "--mode", "all")
+OPTIONS = ("--total-timeout", "5", "--timeout", "3", "--connect-timeout", "2", "--retries", "1")
 """Of the server under test: limits below the defaults, so that rows which wait for them end sooner."""
 
 PRIORITY: Final = -15
@@ -92,7 +92,7 @@ class Stage:
     `options` are those of the server under test besides OPTIONS. Enter it as a context manager.
     """
 
-    def __init__(self, options: Sequence[str] = ()) -> None:
+    def __init__(self, options: Sequence[str]) -> None:
         self._options = (*OPTIONS, *options)
         self._server: Program | None = None
         self._prober: Program | None = None

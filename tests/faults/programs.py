@@ -1,0 +1,71 @@
+"""Rows of hostile programs in code mode: what they compute, hold, print and call while another client pings."""
+
+import asyncio
+from collections import Counter
+from typing import Final
+
+from tests.faults import calling
+from tests.faults.answers import check
+from tests.faults.rows import Row, Target, UnexpectedResult
+
+
+def row(description: str, program: str, expected: str, *, short: bool = True, times: int = 1) -> Row:
+    """Return the row of a program, run `times` at once, whose results begin with one of some words."""
+
+    async def run(target: Target) -> str:
+        calls = (calling.call(target, "run_code", {"code": program}) for _ in range(times))
+        outcomes = Counter[str]()
+        for result in await asyncio.gather(*calls):
+            check(result)
+            outcomes[calling.sentence(result)] += 1
+        if not all(outcome.startswith(tuple(expected.split())) for outcome in outcomes):
+            raise UnexpectedResult(f"expected {expected}, got: {'; '.join(outcomes)}")
+        return "; ".join(f"{count} times {text}" if times > 1 else text for text, count in outcomes.most_common(2))
+
+    return Row("programs", description, run, short)
+
+
+async def sleepers(target: Target) -> str:
+    """Run sixteen programs that sleep and, meanwhile, one that adds."""
+    loop = asyncio.get_running_loop()
+    sleeping = [
+        asyncio.create_task(calling.call(target, "run_code", {"code": "import asyncio\nawait asyncio.sleep(3)\n1"}))
+        for _ in range(16)
+    ]
+    await asyncio.sleep(1)
+    started = loop.time()
+    outcome = calling.sentence(await calling.call(target, "run_code", {"code": "1 + 1"}))
+    seconds = loop.time() - started
+    await asyncio.gather(*sleeping)
+    if seconds > 1 or not outcome.startswith("result: 2"):
+        raise UnexpectedResult(f"1 + 1 is {outcome} after {seconds:.1f} s")
+    return f"1 + 1 is {outcome.removeprefix('result: ')}, in less than a second"
+
+
+OPTIONS: Final = ("--mode", "code", "--code-timeout", "5")
+"""Of the server that runs them."""
+
+LOOP: Final = "n = 0\nwhile True:\n    n += 1\n"
+ROWS: Final = [
+    row("a loop without end", LOOP, "error:", short=False),
+    row("eight loops without end", LOOP, "error:", short=False, times=8),
+    Row("programs", "sixteen programs that sleep", sleepers),
+    row("a list that grows without end", "a = []\nwhile True:\n    a.append('x' * 1000)\n", "error:"),
+    row("a text that doubles", "s = 'x'\nwhile True:\n    s += s\n", "error:"),
+    row("a number of a billion digits", "10 ** 1000000000", "error:"),
+    row("a shift by a trillion", "1 << 1000000000000", "error:"),
+    row("a list of a billion items", "[0] * 1000000000", "error:"),
+    row("recursion without end", "def f(n):\n    return f(n + 1)\nf(0)", "error:"),
+    row("100,000 brackets", "(" * 9000 + ")" * 9000, "error:"),
+    row("output without end", "while True:\n    print('x' * 1000)\n", "error: result:", short=False),
+    row("a result of 100 MB", "['x' * 1000] * 100000", "error:"),
+    row("control characters in a result", "'\\x1b]0;owned\\x07'", "result: error:"),
+    row("a file", "open('/etc/passwd').read()", "error:"),
+    row("the operating system", "import os\nos.system('id')", "error:"),
+    row("a socket", "import socket", "error:"),
+    row("the interpreter", "().__class__.__base__.__subclasses__()", "error:"),
+    row("1,000 calls", "for n in range(1000):\n    await getFault(name='fine')\n", "error:"),
+    row("100 calls of what is large", "for n in range(20):\n    await getFault(name='json-60mb')\n", "error: result:"),
+    row("calls that hang", "await getFault(name='hang')", "error:", times=8, short=False),
+]
+"""Programs that may cost the server more than they cost who wrote them."""

@@ -18,16 +18,13 @@ from typing import Any, Final, TypeAlias
 import pydantic_monty as monty
 
 from .limits import CodeLimits
-from .memory import private_bytes
+from .memory import SMALL_BYTES, private_bytes
 from .prelude import PRELUDE
 from .translation import Translation, translate
 from .values import NotSerializableError, json_value
 
 MAX_PARKED_BYTES: Final = 256 * 1024
 """Bytes of the state of a program that is put away: some thousand small objects. A larger one keeps its process."""
-
-_MAX_PARKABLE_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of a process whose state may be small: without data it has some 6 MiB."""
 
 _KILL_DELAY: Final = 1.0
 """Seconds after its time limit until a process that has not stopped by itself is killed."""
@@ -103,7 +100,7 @@ class SandboxProcess:
 
     def park(self) -> bool:
         """End the process of a suspended program and keep its state, unless that is large; return whether it was."""
-        if self._snapshot is None or private_bytes(self.pid) > _MAX_PARKABLE_BYTES:
+        if self._snapshot is None or private_bytes(self.pid) > SMALL_BYTES:
             return False
         state = self._snapshot.dump()  # type: ignore[union-attr]  # it is not complete
         if len(state) > MAX_PARKED_BYTES:

@@ -25,8 +25,8 @@ from .process import ProgramError, SandboxProcess, Snapshot
 from .translation import UnsupportedProgramError, prelude_awaited
 from .values import NotSerializableError
 
-MAX_COMPUTING: Final = 5
-"""Programs that compute at once; others wait for a place. One client has at most four of them."""
+MAX_COMPUTING: Final = 4
+"""Programs that compute at once; others wait for a place."""
 
 MAX_PROCESSES: Final = 32
 """Processes of programs at once; one that waits has some 6 MiB (see `memory` for all together)."""
@@ -47,6 +47,9 @@ _SPARE_THREADS: Final = 4
 """Threads that end processes while all others compute."""
 
 _RATIOS: Final = (ADDRESS_RATIO, CLIENT_RATIO)
+_COMPUTING_RATIOS: Final = (4, 2)
+"""One client has at most three of four places to compute, and the clients at one address all (see `shares`)."""
+
 _RETURN_LESS: Final = "Return less: dicts, lists, texts and numbers that the program picked, counted or summed."
 _TOO_MUCH_MEMORY: Final = (
     f"MemoryError: programs may hold {MAX_BYTES // (1024 * 1024)} MiB together, and this one held the most. "
@@ -123,7 +126,7 @@ class _Places:
     def __init__(self) -> None:
         self.programs: Shares[Caller] = Shares(MAX_PROGRAMS, _RATIOS, tuple)
         self.processes: SharedSlots[Caller] = SharedSlots(MAX_PROCESSES, _RATIOS, tuple)
-        self.computing: SharedSlots[Caller] = SharedSlots(MAX_COMPUTING, _RATIOS, tuple)
+        self.computing: SharedSlots[Caller] = SharedSlots(MAX_COMPUTING, _COMPUTING_RATIOS, tuple)
         self.running_processes = 0
         self.memory = MemoryWatch()
         self.threads = ThreadPoolExecutor(MAX_COMPUTING + _SPARE_THREADS, thread_name_prefix="program")

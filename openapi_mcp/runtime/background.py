@@ -27,8 +27,17 @@ async def run(lane: Lane, function: Callable[P, R], /, *args: P.args, **kwargs: 
     Raises what it raises. A caller that is cancelled does not stop a task that has begun.
     """
     context = contextvars.copy_context()
+    context.run(_IS_ASIDE.set, True)
     call = partial(context.run, partial(function, *args, **kwargs))
     return await asyncio.get_running_loop().run_in_executor(_thread(lane), call)
+
+
+def is_aside() -> bool:
+    """Return whether the caller runs in one of the threads, and should divide what lets no other thread run."""
+    return _IS_ASIDE.get()
+
+
+_IS_ASIDE: Final[contextvars.ContextVar[bool]] = contextvars.ContextVar("is_aside", default=False)
 
 
 @cache

@@ -1,5 +1,6 @@
 """`jsontext`: written text is always JSON, and invalid JSON of APIs is repaired."""
 
+import asyncio
 import json
 import math
 from decimal import Decimal
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openapi_mcp.runtime import jsontext
+from openapi_mcp.runtime import background, jsontext
 from openapi_mcp.runtime.errors import ArgumentError
 
 
@@ -92,3 +93,22 @@ def test_byte_length_counts_values_that_cannot_be_sent() -> None:
 )
 def test_path_is_formatted_with_dots_and_indices(path: list[str | int], text: str) -> None:
     assert jsontext.format_path(path) == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        [1] * 100_000,
+        [[[]]] * 30_000,
+        {str(number): [number, "é"] for number in range(30_000)},
+        {"a": 1, "b": [{"c": list(range(50_000))}, {}], "d": {"e": {"f": ["x" * 3_000_000]}}, "g": "y" * 3_000_000},
+        "z" * 3_000_000,
+    ],
+)
+def test_text_written_in_pieces_is_that_of_the_whole(value: Any) -> None:
+    whole = jsontext.write(value)
+    assert asyncio.run(background.run("large", jsontext.write, value)) == whole
+    assert json.loads(whole) == value
+    with pytest.raises(ArgumentError):
+        asyncio.run(background.run("large", jsontext.write, [value, float("nan")]))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import httpx
 
+from .. import background
 from ..errors import ArgumentError, RequestError, RuntimeFailure, UpstreamError
 from ..protocol import jsonrpc
 from ..request import build
@@ -45,6 +46,15 @@ Limiter: TypeAlias = Callable[[str, str], float | None]
 
 MAX_FINDINGS_WAIT: Final = 0.25
 """Seconds that a client which asked for log messages waits for findings; after that the result is sent without."""
+
+MAX_BUILT_PARTS: Final = 10_000
+"""Parts of arguments whose request is built while the event loop waits: about two milliseconds."""
+
+MAX_READ_BYTES: Final = 128 * 1024
+"""Bytes of an answer that is read while the event loop waits: some milliseconds."""
+
+MAX_SMALL_BYTES: Final = 2 * 1024 * 1024
+"""Bytes of an answer whose reading takes some hundredths of a second, and does not wait for larger ones."""
 
 NO_TRACE: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -186,7 +196,7 @@ class Calls:
         self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext
     ) -> tuple[httpx.Response, Findings | None]:
         """Send the request for some arguments; return the response and the observer's findings about it."""
-        request = build_request(tool, arguments, self._options)
+        request = await self._request(tool, arguments)
         build.add_trace_context(tool, request, context.trace)
         try:
             response = await self._send_noted(request, context)
@@ -195,6 +205,13 @@ class Calls:
                 raise UpstreamError(f"{error} {hint}") from error
             raise
         return response, self._observe(tool, request, response)
+
+    async def _request(self, tool: Tool, arguments: Mapping[str, Any]) -> httpx.Request:
+        from ..json_schema import exceeds
+
+        if exceeds(arguments, MAX_BUILT_PARTS):
+            return await background.run("large", build_request, tool, arguments, self._options)
+        return build_request(tool, arguments, self._options)
 
     async def _send_noted(self, request: httpx.Request, context: _CallContext) -> httpx.Response:
         """Send a request, and note that it has left unless no connection was made."""
@@ -225,7 +242,12 @@ class Calls:
         notes: list[str] = []
         limit = context.max_result_bytes
         make = partial(to_result, tool, response, sanitizer=self.sanitizer)
-        result = make(max_bytes=limit, on_truncation=notes.append)
+        size = len(response.content)
+        if size > MAX_READ_BYTES:
+            lane: background.Lane = "small" if size < MAX_SMALL_BYTES else "large"
+            result = await background.run(lane, make, max_bytes=limit, on_truncation=notes.append)
+        else:
+            result = make(max_bytes=limit, on_truncation=notes.append)
         if notes:
             await events.log("notice", notes[0])
         await _log_findings(tool, findings, events)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Final
 
-from ..runtime import jsontext
+from ..runtime import background, jsontext
 from ..runtime.result import truncation
 from ..runtime.result.build import CUT, CUT_START, NO_CONTENT
 from ..runtime.result.headers import HEADERS
@@ -34,6 +34,7 @@ from .lacks import MODULES, cure
 from .limits import DEFAULT_LIMITS, CodeLimits
 from .process import ProgramError
 from .sandbox import ProgramResult, Sandbox
+from .values import MAX_SMALL_CHARACTERS, is_small_value
 
 CALL_TOOL: Final = "call_tool"
 """The function that calls any tool by its name."""
@@ -145,7 +146,9 @@ class _ProgramRunner:
         calls = ProgramCalls(self.functions, self.names, call, self._sandbox.limits.calls)
         program = await self._sandbox.run(arguments["code"], {CALL_TOOL, *self.functions}, calls.call_function)
         if not program.error and not program.failed:
-            result = await asyncio.to_thread(_result, program, calls.remarks())  # a large value takes long to measure
+            remarks = calls.remarks()
+            is_small = is_small_value(program.value)
+            result = _result(program, remarks) if is_small else await background.run("large", _result, program, remarks)
             return replace(result, meta={CALLS: dict(calls.counts)})
         if program.error:
             hint = await asyncio.to_thread(_hint, program.error, [CALL_TOOL, *self.functions])
@@ -186,7 +189,9 @@ class ProgramCalls:
         result = await self.call(tool, arguments, max_result_bytes=_MAX_RESPONSE_BYTES, on_sent=on_sent)
         if result.is_error:
             raise ProgramError("RuntimeError", f"{tool.name}: {_text(result.content)}")
-        value, notes = function_value(tool, result)
+        is_small = sum(len(block.get("text", "")) for block in result.content) <= MAX_SMALL_CHARACTERS
+        make = partial(function_value, tool, result)
+        value, notes = make() if is_small else await background.run("large", make)
         self.notes += [f"{tool.name}: {note}" for note in notes]
         return value
 

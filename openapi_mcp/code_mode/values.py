@@ -18,6 +18,11 @@ _MAX_DEPTH: Final = 100
 _MAX_INTEGER_BITS: Final = 14_000
 """Python converts integers of at most 4,300 digits to text."""
 
+MAX_SMALL_CHARACTERS: Final = 64 * 1024
+"""Characters of a text that is read and written in a moment."""
+
+_MAX_SMALL_PARTS: Final = 1000
+
 _BYTES_PER_VALUE: Final = 16
 """Counted for each value besides its text: 524,288 values are converted in half a second."""
 
@@ -26,6 +31,21 @@ _MAX_PLAIN_INTEGER: Final = 2**63
 
 class NotSerializableError(Exception):
     """A value cannot be converted to JSON, for the reason in the message."""
+
+
+def is_small_value(value: Any) -> bool:
+    """Return whether a JSON value is written in a moment: it has few parts and little text."""
+    pending, parts, characters = [value], 0, 0
+    while pending and parts <= _MAX_SMALL_PARTS and characters <= MAX_SMALL_CHARACTERS:
+        part = pending.pop()
+        parts += 1
+        if isinstance(part, str):
+            characters += len(part)
+        elif isinstance(part, dict | list):
+            if len(part) > _MAX_SMALL_PARTS:
+                return False
+            pending += part.values() if isinstance(part, dict) else part
+    return not pending and characters <= MAX_SMALL_CHARACTERS
 
 
 def json_value(value: Any, max_bytes: int = MAX_JSON_BYTES) -> Any:

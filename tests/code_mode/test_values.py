@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.code_mode.values import NotSerializableError, json_value
-
-pytestmark = pytest.mark.process
+from openapi_mcp.code_mode.values import NotSerializableError, is_small_value, json_value
 
 
 class Instance:
@@ -63,3 +61,22 @@ def test_recursive_value_is_refused() -> None:
     value.append(value)
     with pytest.raises(NotSerializableError, match="100 deep"):
         json_value(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_small"),
+    [
+        (None, True),
+        ({"a": [1, "x"], "b": {}}, True),
+        ("x" * 70_000, False),
+        ([1] * 1001, False),
+        ([[1] * 100] * 100, False),
+        ({"a": ["x" * 40_000, "x" * 40_000]}, False),
+    ],
+)
+def test_small_values_are_told_from_large_ones(value: Any, is_small: bool) -> None:
+    assert is_small_value(value) is is_small
+
+
+def test_exceptions_become_texts() -> None:
+    assert json_value([ValueError("no"), KeyError()]) == ["ValueError: no", "KeyError: "]

@@ -8,6 +8,7 @@ Specification: RFC 8288 §3 (Link), RFC 9110 §8.8.3 (ETag), §10.2 (Location, R
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -27,6 +28,9 @@ _NEEDED: Final = re.compile(
 _NEVER: Final = frozenset({"set-cookie", "content-type", "content-length", "content-encoding"})
 _MAX_VALUE: Final = 300
 """Characters of a header's value: a long URL."""
+MAX_HEADERS: Final = 50
+"""Headers that are shown, and relations of links: more than APIs send, and few for the size of a result."""
+
 _MAX_LINE: Final = 2000
 _LINK: Final = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s,;\"]+))*)")
 _RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s,;\"]+))", re.IGNORECASE)
@@ -37,7 +41,7 @@ def needed_headers(tool: Tool, response: httpx.Response) -> dict[str, Any]:
     names = _needed_names(tuple(name for name, _ in response.headers.raw), tool.response_headers)
     links = _links(response) if "link" in names else {}
     headers: dict[str, Any] = {"link": links} if links else {}
-    for name in names:
+    for name in names[:MAX_HEADERS]:
         if name != "link" and (value := response.headers.get(name)):
             headers[name] = value[:_MAX_VALUE]
     return headers
@@ -58,19 +62,20 @@ def line(headers: dict[str, Any], response: httpx.Response) -> str:
 
 
 def _links(response: httpx.Response) -> dict[str, str]:
-    """Return the absolute URLs of a Link header by their relations."""
-    links: dict[str, str] = {}
+    """Return the absolute URLs of a Link header by their relations, the first of each."""
+    targets: dict[str, str] = {}
     for target, parameters in _LINK.findall(response.headers.get("link", "")):
         relation = _RELATION.search(parameters)
-        if relation is None:
-            continue
-        try:
-            url = str(response.request.url.join(target))
-        except (httpx.InvalidURL, ValueError):
-            url = target
-        for name in (relation[1] or relation[2] or "").split():
-            links.setdefault(name.lower(), url[:_MAX_VALUE])
-    return links
+        for name in (relation[1] or relation[2] or "").split() if relation else ():
+            targets.setdefault(name.lower(), target)
+    return {name: _absolute(target, response)[:_MAX_VALUE] for name, target in islice(targets.items(), MAX_HEADERS)}
+
+
+def _absolute(target: str, response: httpx.Response) -> str:
+    try:
+        return str(response.request.url.join(target))
+    except (httpx.InvalidURL, ValueError):  # ValueError: from urllib, with which httpx joins
+        return target
 
 
 def _difference(url: str, response: httpx.Response) -> str:

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from openapi_mcp.runtime.result.build import to_result
-from openapi_mcp.runtime.result.headers import HEADERS
+from openapi_mcp.runtime.result.headers import HEADERS, MAX_HEADERS
 from openapi_mcp.runtime.types import CallToolResult
 from tests.compiling import compiled_operation, tool_of
 from tests.runtime.making import tool
@@ -79,3 +79,16 @@ def test_broken_headers_cost_nothing() -> None:
 @pytest.mark.parametrize("link", ["", "<", "<x>", "<http://[>; rel=next", "<//>; rel=", '<a>; rel="' + "b " * 5])
 def test_malformed_link_is_accepted(link: str) -> None:
     assert answered({"link": link}).structured_content == {"n": 1}
+
+
+def test_number_of_headers_and_links_is_limited() -> None:
+    links = ", ".join(f"</p{number}>; rel=r{number}" for number in range(5000))
+    totals = {f"X-Total-{number}": "1" for number in range(500)}
+    shown = answered({"Link": links} | totals).meta[HEADERS]
+    assert len(shown["link"]) == MAX_HEADERS
+    assert len(shown) <= MAX_HEADERS
+
+
+def test_first_link_of_a_relation_is_shown() -> None:
+    shown = answered({"Link": "</a>; rel=next, </b>; rel=next"}).meta[HEADERS]
+    assert shown["link"] == {"next": "https://api.test/a"}

@@ -38,6 +38,7 @@ from .limits import (
     Capacity,
     MessageMemory,
     MessageReader,
+    Turns,
 )
 from .responses import EVENT_STREAM, KEEP_ALIVE, HTTPError, ResponseBody, ResponseWriter
 from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore, Stop
@@ -174,6 +175,7 @@ class _Endpoint:
         self._writer = writer
         self._callers = callers
         self._messages = messages
+        self._turns = Turns()
         self._memory = MessageMemory(MAX_MEMORY_FACTOR * reader.max_bytes)
         self._calls = calls
         self._streams = streams
@@ -256,6 +258,7 @@ class _Endpoint:
         if not (isinstance(step.action, ToolCall) or step.batch):  # takes no time, so it needs no place
             return await self._reply(step, session, request)
         with self._calls.place(caller, None if step.action is None else step.action.request_id):
+            await self._turns.begin()
             return await self._reply(step, session, request, self._callers.counted_as(caller, session))
 
     async def _reply(self, step: Step, session: Session, request: _ClientRequest, counted_as: str = "") -> Reply | None:

@@ -4,6 +4,7 @@ A limit is checked before the work that it limits begins, so a refused request c
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +22,12 @@ RECEIVE_TIMEOUT: Final = 30.0
 
 MAX_CONCURRENCY: Final = 320
 """Calls that one process makes at once, and messages that it receives at once; 256 of them for one client."""
+
+MAX_BEGINNING: Final = 32
+"""Calls that begin in one turn of the event loop, or within `_TURN_SECONDS`: about 0.01 s of work."""
+
+_TURN_SECONDS: Final = 0.002
+"""Seconds after which calls count for another turn: the time of a turn that begins ten calls."""
 
 MAX_STREAMS: Final = 512
 """Streams that one process holds open: half the files that a process usually may have open."""
@@ -147,6 +154,44 @@ class TakenPlace:
 
     def __exit__(self, *_: object) -> None:
         self._shares.give_back(self._caller)
+
+
+class Turns:
+    """Lets few calls begin at a time: between them the event loop serves what arrived meanwhile.
+
+    A client that makes hundreds of calls at once would hold it up for tenths of a second.
+    """
+
+    def __init__(self, size: int = MAX_BEGINNING) -> None:
+        self._size = size
+        self._begun = 0
+        self._since = 0.0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def begin(self) -> None:
+        """Wait for the turn of a call; there is no wait where few calls begin."""
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            now = loop.time()
+            if now - self._since > _TURN_SECONDS:
+                self._since, self._begun = now, 0
+            self._begun += 1
+            if self._begun <= self._size:
+                return
+            loop.call_soon(self._next_turn, loop)
+        turn = loop.create_future()
+        self._waiting.append(turn)
+        await turn
+
+    def _next_turn(self, loop: asyncio.AbstractEventLoop) -> None:
+        for _ in range(min(self._size, len(self._waiting))):
+            turn = self._waiting.popleft()
+            if not turn.done():  # it is if the call was cancelled
+                turn.set_result(None)
+        if self._waiting:
+            loop.call_soon(self._next_turn, loop)
+        else:
+            self._since, self._begun = loop.time(), self._size
 
 
 class MessageMemory:

@@ -4,12 +4,13 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from starlette.requests import ClientDisconnect
 
-from openapi_mcp.runtime.http.limits import MAX_MEMORY_FACTOR, MessageMemory, MessageReader, TakenMemory
+from openapi_mcp.runtime.http.limits import MAX_MEMORY_FACTOR, MessageMemory, MessageReader, TakenMemory, Turns
 from openapi_mcp.runtime.http.responses import HTTPError
 from openapi_mcp.runtime.protocol import jsonrpc
 from openapi_mcp.runtime.upstream.shares import Caller
@@ -219,3 +220,27 @@ def test_reader_refuses_a_body_for_which_there_is_no_memory() -> None:
         body = b'"' + b"12" * 100_000 + b'"'
         assert len(asyncio.run(reader.read(chunks(body[:50_000], body[50_000:]), {}, taken_memory))) == 200_000
     some_memory(memory).grow(400_000)
+
+
+def test_event_loop_runs_between_calls_that_begin() -> None:
+    async def once() -> tuple[list[int], int]:
+        turns, begun, seen = Turns(32), 0, []
+
+        async def call() -> None:
+            nonlocal begun
+            await turns.begin()
+            begun += 1
+
+        calls = [asyncio.create_task(call()) for _ in range(300)]
+        calls[150].cancel()
+        while not all(call.done() for call in calls):
+            await asyncio.sleep(0)
+            seen.append(begun)
+        await asyncio.sleep(0.01)
+        async with asyncio.timeout(5):
+            await asyncio.gather(*(call() for _ in range(100)))
+        return [after - before for before, after in pairwise([0, *seen])], begun
+
+    steps, begun = asyncio.run(once())
+    assert (sum(steps), begun) == (299, 399)
+    assert max(steps) <= 64

@@ -45,6 +45,7 @@ RARE = {
     "runtime.json_schema.judge",
     "runtime.protocol.header_arguments",
     "runtime.protocol.trace_context",
+    "runtime.result.build",
     "runtime.search.ranking",
     "runtime.server.deviations",
     "runtime.server.functions",

@@ -26,10 +26,6 @@ from .sanitizing import NO_SECRETS, Sanitizer
 # The first lines of an error's body say what is wrong; stack traces and pages of HTML follow them.
 _MAX_ERROR_BYTES: Final = 8 * 1024
 
-BINARY_FACTOR: Final = 52
-"""Times that images, recordings and other bytes may be larger than text, since a model does not read them as text: 4
-MB by default, a large photo."""
-
 _BLOCK_BYTES: Final = 40
 """Bytes of a content block besides its text; each of many parts takes them."""
 
@@ -114,7 +110,7 @@ def to_result(
 
 def _read(response: httpx.Response, max_bytes: int) -> content.DecodedBody:
     """Return the body of a response, up to more than a result of `max_bytes` can hold."""
-    limits = content.ReadLimits(max(content.MAX_WHOLE, 2 * max_bytes), max_bytes * BINARY_FACTOR)
+    limits = content.ReadLimits(max(content.MAX_WHOLE, 2 * max_bytes), max_bytes * content.BINARY_FACTOR)
     return content.read(content_type(response), response.content, _uri(response), limits=limits)
 
 
@@ -242,7 +238,7 @@ def _fit_block(block: JsonObject, max_bytes: int) -> tuple[JsonObject, list[str]
 
 def _cost(block: JsonObject) -> int:
     """Return the bytes of the limit that a block takes."""
-    size = _bytes(block["text"]) if block["type"] == "text" else len(_base64_data(block)) // BINARY_FACTOR
+    size = _bytes(block["text"]) if block["type"] == "text" else len(_base64_data(block)) // content.BINARY_FACTOR
     return size + _BLOCK_BYTES
 
 

@@ -48,6 +48,11 @@ _END_OF_HEADERS: Final = re.compile(rb"\r?\n\r?\n")
 _BLOCKS: Final[dict[str, Callable[[bytes, str], JsonObject]]] = {"image": image_content, "audio": audio_content}
 
 
+BINARY_FACTOR: Final = 52
+"""Times that images, recordings and other bytes may be larger than text, since a model does not read them as text: 4
+MB by default, a large photo."""
+
+
 class DecodedBody(NamedTuple):
     """A body as text, as a JSON value, or as other blocks.
 

@@ -21,7 +21,6 @@ from ..protocol import jsonrpc
 from ..request import build
 from ..request.build import RequestOptions, build_request
 from ..request.context import context_of, guess_hint
-from ..result.build import to_result
 from ..result.sanitizing import Sanitizer, secrets_of
 from ..tool import Tool
 from ..types import MISSING, CallToolResult, ToolDescription, error_result
@@ -103,6 +102,13 @@ class Calls:
         from ..arguments.aside import prepare_aside
 
         return prepare_aside
+
+    @cached_property
+    def _to_result(self) -> Callable[..., CallToolResult]:
+        """The function that makes a result of a response, imported at the first call."""
+        from ..result.build import to_result
+
+        return to_result
 
     async def call(
         self,
@@ -241,7 +247,7 @@ class Calls:
         events, max_streamed_bytes = context.events, context.max_streamed_bytes
         notes: list[str] = []
         limit = context.max_result_bytes
-        make = partial(to_result, tool, response, sanitizer=self.sanitizer)
+        make = partial(self._to_result, tool, response, sanitizer=self.sanitizer)
         size = len(response.content)
         if size > MAX_READ_BYTES:
             lane: background.Lane = "small" if size < MAX_SMALL_BYTES else "large"

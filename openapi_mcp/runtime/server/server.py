@@ -12,7 +12,7 @@ from .. import media_types, protocol
 from ..errors import CursorError, UnknownToolError
 from ..protocol import ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
 from ..request.build import RequestOptions
-from ..result.build import BINARY_FACTOR
+from ..result.content import BINARY_FACTOR
 from ..tool import Tool
 from ..types import CallToolResult, JsonObject
 from ..upstream.client import Upstream

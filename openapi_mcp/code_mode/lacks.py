@@ -146,7 +146,7 @@ _NATIVE: Final = (
 _PLAIN: Final = r"'(str|list|dict|set|tuple|int|float|bytes|function|datetime\.\w+|re\.\w+)' object has no"
 _CURES: Final = {
     r"NotImplementedError: .*cannot suspend": _NATIVE,
-    r"TypeError: .*(can't be awaited|coroutine|not awaitable|awaitable is required)": (
+    r"TypeError: .*(can't be awaited|coroutine|_SandboxTask|not awaitable|awaitable is required)": (
         "A call of a coroutine has a value only after await: write `await f(…)`, or (await f(…))[key]."
     ),
     r"TypeError: 'list' object is not an iterator": "Write next(iter(values), None), or values[0].",

@@ -138,6 +138,15 @@ async def _sandbox_finish(value=None):
     for task in _sandbox_tasks:
         if task._error is not None and not task._is_seen:
             raise task._error
+    return _sandbox_resolved(value) if _sandbox_tasks else value
+
+def _sandbox_resolved(value):
+    if isinstance(value, _SandboxTask):
+        return _sandbox_run(value)
+    if isinstance(value, (list, tuple)):
+        return [_sandbox_resolved(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _sandbox_resolved(item) for key, item in value.items()}
     return value
 
 def _sandbox_single(values):
@@ -340,6 +349,8 @@ def _sandbox_max(*values, key, **options):
     return _sandbox_best(_native_max, values, key, list(options.values()))
 
 def _sandbox_attribute(value, name):
+    if isinstance(value, _SandboxTask):
+        value = _sandbox_run(value)
     if not isinstance(value, dict):
         return getattr(value, name)
     if name not in value:

@@ -6,6 +6,7 @@ lets other threads run every few milliseconds, so the event loop goes on; it wou
 
 import asyncio
 import contextvars
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -40,6 +41,12 @@ def is_aside() -> bool:
 _IS_ASIDE: Final[contextvars.ContextVar[bool]] = contextvars.ContextVar("is_aside", default=False)
 
 
+_SWITCH_INTERVAL: Final = 0.001
+"""Seconds after which a thread lets another one run. An event loop waits so long each time that it has something to do
+while a task runs; by default it is five times as long."""
+
+
 @cache
 def _thread(lane: Lane) -> ThreadPoolExecutor:
+    sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_INTERVAL))
     return ThreadPoolExecutor(1, thread_name_prefix=lane)

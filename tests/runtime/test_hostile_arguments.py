@@ -163,7 +163,7 @@ def test_number_of_failures_is_a_lower_bound_where_the_search_ended() -> None:
 @pytest.mark.timeout(60)
 def test_what_takes_too_many_steps_is_left_to_the_api_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     by_pattern: Schema = {"patternProperties": {"^k": {"type": "integer"}}}  # jsonschema-rs is not asked
-    value = {f"k{number}": number for number in range(300_000)}
+    value = {f"k{number}": number for number in range(500_000)}
     with caplog.at_level(logging.WARNING, "openapi_mcp"):
         assert checked(by_pattern, value) == (value, "")
     assert "too complex to be judged; the API judges them" in caplog.text

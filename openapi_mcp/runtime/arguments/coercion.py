@@ -15,6 +15,10 @@ _MAX_REPLACED: Final = 25_600
 """Values of one object or array that are replaced; each search for them finds eight times as many as the one before."""
 
 
+_MAX_PARSED: Final = 256 * 1024
+"""Characters of a string that is read as JSON: some milliseconds, in which no other thread runs."""
+
+
 class Coercion:
     """The coercion of values by the schemas of one judge. What was found out for a failure is remembered."""
 
@@ -90,7 +94,9 @@ class _Copy:
 
 
 def _parse(text: str) -> Any | Missing:
-    """Return the JSON value in a string; MISSING if it holds none, or a string again."""
+    """Return the JSON value in a string; MISSING if it holds none, or a string again, or is very long."""
+    if len(text) > _MAX_PARSED:
+        return MISSING
     try:
         value = jsontext.read_strictly(text)
     except (ValueError, RecursionError):

@@ -17,8 +17,9 @@ from . import patterns
 from .assertions import ASSERTIONS
 from .references import references_of
 
-MAX_STEPS: Final = 500_000
-"""Steps of one judge, each a keyword or an item: about half a second. A model's arguments take some hundred."""
+MAX_STEPS: Final = 2_000_000
+"""Steps of one judge, each a keyword or an item: about two seconds, between which other threads run. A model's
+arguments take some hundred."""
 
 MAX_FAILURES: Final = 50
 """Failures after which a search ends; a refusal lists fewer."""

@@ -31,8 +31,8 @@ MAX_REPETITION: Final = 20_000
 """Times that the schemas of one value may be applied to it, see `repetition`: jsonschema-rs remembers only what it
 judged by schemas that contain themselves, so that a chain of definitions can double its time with each."""
 
-MAX_UNITS: Final = 5_000_000
-"""Applications of a schema to a part of a value in one verdict: about 50 ms."""
+MAX_UNITS: Final = 3_000_000
+"""Applications of a schema to a part of a value in one verdict: about 30 ms."""
 
 KEYWORDS_LEFT_TO_THE_JUDGE: Final = frozenset({
     "$anchor", "$dynamicAnchor", "$dynamicRef", "$id",  # two of one name, or one that leads nowhere, lead elsewhere

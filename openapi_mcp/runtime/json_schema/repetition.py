@@ -10,6 +10,10 @@ _PARTS: Final = (
 )  # fmt: skip
 
 
+_UNIQUE: Final = 20
+"""Schemas whose application takes as long as the comparison of an item, or of a part of one, with the others."""
+
+
 def repetition(root: Schema) -> int:
     """Return a bound for the number of schemas that are applied to one part of a value and to what contains it.
 
@@ -42,6 +46,8 @@ class _Repetition:
             return sum(_size(choice) for choice in value if not isinstance(choice, str))
         if keyword == "const":
             return _size(value)
+        if keyword == "uniqueItems":
+            return _UNIQUE if value is True else 0
         if keyword == "dependentSchemas":
             return sum(map(self.of, value.values()))
         if keyword not in _SAME_VALUE:

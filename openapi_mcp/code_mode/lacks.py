@@ -73,10 +73,21 @@ _SYNTAX: Final = {
 
 def lacks(tree: ast.Module) -> list[str]:
     """Return a sentence for each line of a program that the sandbox cannot run, in their order."""
-    guarded = {inner for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
+    guards = [node for node in ast.walk(tree) if isinstance(node, ast.Try) and _catches_import_errors(node)]
+    guarded = {inner for guard in guards for statement in guard.body for inner in ast.walk(statement)}
     found = {(line, text): None for node in ast.walk(tree) for line, text in _lacks_of(node, node in guarded)}
     sentences = [f"Line {line}: {text}" for line, text in sorted(found)]
     return [_KNOWN, *sentences] if any("ModuleNotFoundError" in text for _, text in found) else sentences
+
+
+def _catches_import_errors(node: ast.Try) -> bool:
+    names = {
+        name.id
+        for handler in node.handlers
+        for name in (ast.walk(handler.type) if handler.type else [ast.Name("Exception")])
+        if isinstance(name, ast.Name)
+    }
+    return not names.isdisjoint({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
 def _lacks_of(node: ast.AST, is_guarded: bool) -> Iterator[tuple[int, str]]:
@@ -154,6 +165,7 @@ _CURES: Final = {
         'Answers are dicts and lists: write item["name"], item.get("name"), or items[0].'
     ),
     r"PermissionError": "A program has no files: return what it finds, or print it.",
+    r"ModuleNotFoundError": _KNOWN,
     r"NameError: name '(exit|quit)'": "A program ends with its last line; to end it early, raise an error.",
     r"NameError: name '(input|breakpoint)'": "Nobody answers a program: all that it needs must be in its text.",
     rf"NameError: name '({'|'.join(dir(builtins))})'": _SUBSET,

@@ -459,6 +459,11 @@ REFUSED: Final[dict[str, tuple[str, int, str]]] = {
     "except*": (("try:\n    items()\nexcept* ValueError:\n    pass"), 1, "write except"),
     "requests": (("create(name='a')\nimport requests"), 2, "call the API's tools as functions"),
     "urllib": ("from urllib.parse import quote", 1, "no network"),
+    "an import after an error": (
+        "try:\n    items()\nexcept ValueError as error:\n    import traceback\n    traceback.print_exc()",
+        4,
+        "use print with the exception",
+    ),
     "pandas": ("import pandas as pd", 1, "comprehensions"),
     "threads": ("from concurrent.futures import ThreadPoolExecutor", 1, "asyncio.gather"),
     "statistics": ("import statistics", 1, "sum(values) / len(values)"),

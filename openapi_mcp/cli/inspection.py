@@ -66,31 +66,64 @@ def _compile(bridge: Bridge, budget: TokenBudget) -> Compilation:
     return compiler.compile_document(bridge.document, replace(bridge.config.compile_options, token_budget=budget))
 
 
-MAX_COLUMNS = 10_000
-"""Columns if the output is not a terminal: rows are never wrapped, so that grep and cut work on them."""
+MAX_WRAPPED_TOOLS: Final = 1000
+"""Tools in a table whose cells are wrapped at a terminal, which takes milliseconds for each."""
+
+_COLUMNS: Final = ("TOOL", "METHOD", "PATH", "TITLE", "ARGUMENTS", "TOKENS")
 
 
 def print_tools(bridge: Bridge, problems: Sequence[Problem]) -> None:
     """Print the tools, a line each, then the problems, the credentials and savings, and the totals last."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("TOOL", "METHOD", "PATH", "TITLE", "ARGUMENTS"):
-        table.add_column(column, overflow="fold")
-    table.add_column("TOKENS", justify="right")
-    sizes = bridge.sizes
-    for tool in bridge.tools:
-        cells = (tool.name, tool.method, tool.path, tool.title or "", ", ".join(map(_argument, tool.arguments)))
-        table.add_row(*(Text(printable(cell)) for cell in cells), f"{tokens_of_bytes(sizes[tool.name]):,}")
-    Console(width=None if sys.stdout.isatty() else MAX_COLUMNS).print(table)
+    rows = list(_rows(bridge))
+    if sys.stdout.isatty() and len(rows) <= MAX_WRAPPED_TOOLS:
+        _print_wrapped(rows)
+    else:
+        _print_rows(rows)
     lines = [*problem_lines(problems), *(f"calls go to {line}" for line in base_urls(bridge))]
     lines += [f"credential {line}" for line in credentials(bridge)]
     lines += [*limit_lines(bridge), *_candidate_lines(bridge)]
     lines += [f"serve: {listing(bridge)}", *_saving_lines(bridge)]
     for line in ("", *lines, f"{heading(bridge)}: {totals(bridge, problems)}"):
         print(line)
+
+
+def _rows(bridge: Bridge) -> Iterator[Sequence[str]]:
+    sizes = bridge.sizes
+    for tool in bridge.tools:
+        cells = (tool.name, tool.method, tool.path, tool.title or "", ", ".join(map(_argument, tool.arguments)))
+        yield (*map(printable, cells), f"{tokens_of_bytes(sizes[tool.name]):,}")
+
+
+def _print_wrapped(rows: Iterable[Sequence[str]]) -> None:
+    """Print a table as wide as the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in _COLUMNS[:-1]:
+        table.add_column(column, overflow="fold")
+    table.add_column(_COLUMNS[-1], justify="right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+def _print_rows(rows: Sequence[Sequence[str]]) -> None:
+    """Print a line for each row, so that grep and cut work on them."""
+    widths = [max(map(_width, column)) for column in zip(_COLUMNS, *rows, strict=True)]
+    for row in (_COLUMNS, *rows):
+        cells = [cell + " " * (width - _width(cell)) for cell, width in zip(row[:-1], widths, strict=False)]
+        print("  ".join([*cells, row[-1].rjust(widths[-1])]))
+
+
+def _width(text: str) -> int:
+    """Return the columns of a text at a terminal."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 MAX_CANDIDATES = 20

@@ -78,6 +78,9 @@ FULL_LEVELS: Final = 7
 FULL_VALUES: Final = 2_000
 """Values of one instance, a body of about 50 kB, after which only required ones are added."""
 
+MAX_STEPS: Final = 20_000
+"""Values and merged schemas of one instance: ten times those of the largest that are made of real documents."""
+
 _Path = tuple[str, ...]
 
 
@@ -91,17 +94,19 @@ def sample(schema: Schema, *, full: bool) -> Any:
 
 
 class _Sampler:
-    """Makes one instance. `_values` counts the values, so that wide schemas come to an end."""
+    """Makes one instance. `_values` counts the values, so that wide schemas come to an end; `_steps` all work."""
 
     def __init__(self, root: Schema, *, full: bool) -> None:
         self._definitions: dict[str, Schema] = root.get("$defs", {})
         self._full = full
         self._validator = Draft202012Validator(root)
         self._values = 0
+        self._steps = 0
 
     def value(self, schema: Schema, path: _Path = (), salt: int = 0) -> Any:
         """Return the first valid candidate; `salt` makes the values of one array differ. Raises NoSample."""
         self._values += 1
+        self._step()
         if len(path) > MAX_SAMPLE_DEPTH:
             raise NoSample(f"{'/'.join(path[:6])}/…: endless recursion")
         validator = self._validator.evolve(schema=schema)
@@ -110,6 +115,11 @@ class _Sampler:
                 if validator.is_valid(candidate):
                     return candidate
         raise NoSample(f"{'/'.join(path) or 'the instance'}: no candidate is valid")
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            raise NoSample("the schema requires too many values")
 
     def _alternatives(self, schema: Schema) -> Iterator[Schema]:
         """Yield the schema without references and combinators, once for each alternative; null comes last."""
@@ -124,6 +134,7 @@ class _Sampler:
 
     def _flat(self, schema: Any, depth: int = 0) -> Schema:
         """Return the schema with `$ref` and `allOf` merged into it."""
+        self._step()
         if isinstance(schema, bool):
             return {} if schema else {"not": {}}
         if depth > MAX_SAMPLE_DEPTH:

@@ -29,7 +29,7 @@ from .character_classes import (
 MAX_PATTERN_LENGTH: Final = 2000
 """Characters of a pattern. Longer ones are generated lists of words, which cost a model more than they explain."""
 
-_STEPS_PER_CHARACTER: Final = 10
+_STEPS_PER_CHARACTER: Final = 3
 """Parsing and compiling a character takes as long as this many steps of the test."""
 
 _MAX_DEPTH: Final = 30

@@ -7,10 +7,9 @@ is reported, and the old tools stay.
 import asyncio
 import contextlib
 import signal
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from ..bridge import Bridge
 from ..errors import BridgeError, DocumentError
@@ -20,6 +19,7 @@ from ..runtime.server.reloadable import ReloadableServer
 from ..runtime.server.server import Server
 from . import console, destinations, report
 from .settings import Settings
+from .threads import in_daemon_thread
 
 HANGUP: Final = getattr(signal, "SIGHUP", None)
 """SIGHUP, by convention the signal to reload one's settings; None on Windows, which has none."""
@@ -27,8 +27,6 @@ HANGUP: Final = getattr(signal, "SIGHUP", None)
 
 RETRY_INTERVAL: Final = 1.0
 """Seconds until a document is watched again after an error that is not the document's."""
-
-T = TypeVar("T")
 
 
 class Reloader:
@@ -122,30 +120,6 @@ def _server(bridge: Bridge) -> Server:
 def on_stderr(text: str) -> None:
     """Print a line for the user on stderr."""
     console.err(f"openapi-mcp: {text}")
-
-
-async def in_daemon_thread(function: Callable[[], T]) -> T:
-    """Run a function in a thread, and return or raise what it does; the process ends without waiting for the thread.
-
-    Reading and compiling a document may take minutes, and a signal must end the server within a second.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def deliver(deliver_to: Callable[[Any], None], outcome: object) -> None:
-        if not future.done():
-            deliver_to(outcome)
-
-    def run() -> None:
-        try:
-            outcome: tuple[Callable[[Any], None], object] = (future.set_result, function())
-        except BaseException as error:  # noqa: BLE001  raised where the function is awaited
-            outcome = (future.set_exception, error)
-        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it whoever waited
-            loop.call_soon_threadsafe(deliver, *outcome)
-
-    threading.Thread(target=run, name="document", daemon=True).start()
-    return await future
 
 
 async def _first(waits: Sequence[Callable[[], Awaitable[object]]]) -> None:

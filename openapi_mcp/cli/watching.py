@@ -18,7 +18,7 @@ from ..bridge import Bridge
 from ..document.addresses import is_remote, local_path, real_path
 from ..document.fetcher import Fetched, Fetcher
 from ..errors import BridgeError
-from .reload import in_daemon_thread
+from .threads import in_daemon_thread
 
 POLL_INTERVAL: Final = 1.0
 """Seconds between two checks of the files' dates: not every file system notifies, and early changes are missed."""

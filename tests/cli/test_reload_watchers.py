@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from openapi_mcp.bridge import Bridge
-from openapi_mcp.cli.reload import in_daemon_thread
+from openapi_mcp.cli.threads import in_daemon_thread
 from openapi_mcp.cli.watching import FileWatcher, UrlWatcher, changes, digest_of
 from openapi_mcp.config import Config
 from openapi_mcp.document.fetcher import Fetcher

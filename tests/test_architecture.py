@@ -42,6 +42,7 @@ THIRD_PARTIES = {
     "": {"httptools", "httpx", "jsonschema_rs", "starlette"},
     "protocol": set[str](),
     "http": {"h11", "httpx", "starlette", "uvicorn"},
+    "search": {"numpy"},
 }
 """What the runtime may import besides the standard library, by folder: a generated package depends on nothing more."""
 
@@ -50,6 +51,7 @@ HEAVY = {
     "jinja2",
     "jsonschema_path",
     "limits",
+    "numpy",
     "openapi_core",
     "openapi_spec_validator",
     "prance",
@@ -144,7 +146,9 @@ def test_what_is_heavy_is_imported_where_it_is_used() -> None:
         assert not at_the_top & HEAVY or path.stem in {"sandbox", "process"}, name_of(path)
         inside = set(imports(path)) - set(imports(path, everywhere=False))
         part = name_of(path).split("/")[0].removesuffix(".py")
-        allowed = HEAVY | {"fcntl", "jsonschema", "jsonschema_rs", "referencing", "resource"} | ON_DEMAND.get(part, set())
+        allowed = (
+            HEAVY | {"fcntl", "jsonschema", "jsonschema_rs", "referencing", "resource"} | ON_DEMAND.get(part, set())
+        )
         used = {layer_name(target) if target else name.split(".")[0] for target, name in inside}
         assert path.parent.name == "cli" or used - {part} <= allowed, name_of(path)
 

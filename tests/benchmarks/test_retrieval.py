@@ -15,8 +15,8 @@ from openapi_mcp.tools.compiler import build
 
 def test_recall_counts_operations_and_completeness_counts_requests() -> None:
     outcomes = [
-        Outcome(Request("a", frozenset({"GET /a", "GET /b"})), ("GET /a", "GET /c", "GET /b")),
-        Outcome(Request("b", frozenset({"GET /d"})), ("GET /e",)),
+        Outcome(Request("a", frozenset({"GET /a", "GET /b"})), (("GET /a",), ("GET /c",), ("GET /b",))),
+        Outcome(Request("b", frozenset({"GET /d"})), (("GET /e",),)),
     ]
     assert (recall(outcomes, 1), recall(outcomes, 3)) == (1 / 3, 2 / 3)
     assert (complete(outcomes, 1), complete(outcomes, 3)) == (0, 1 / 2)
@@ -47,3 +47,10 @@ def test_search_reaches_its_targets_for_restbench() -> None:
 @pytest.mark.skipif(not CORPUS.is_dir(), reason=f"folder does not exist: {CORPUS}")
 def test_search_reaches_its_targets_for_own_requests() -> None:
     assert all(retrieval.own(verbose=False))
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(not retrieval.RETRIEVAL.is_dir(), reason=f"folder does not exist: {retrieval.RETRIEVAL}")
+@pytest.mark.skipif(not CORPUS.is_dir(), reason=f"folder does not exist: {CORPUS}")
+def test_search_reaches_its_targets_for_single_steps_and_tasks() -> None:
+    assert all(retrieval.steps(verbose=False))

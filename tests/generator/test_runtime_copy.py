@@ -25,7 +25,10 @@ TORTURE = sorted(path for path in (SHARED / "torture").glob("*.*") if path.name 
 FILES = [PurePosixPath(path.relative_to(RUNTIME).as_posix()) for path in sorted(RUNTIME.rglob("*.py"))]
 OPTIONAL_FILES = {name: PurePosixPath(f"{name.replace('.', '/')}.py") for name in OPTIONAL_MODULES}
 COMMAND_LINE_ONLY = {
-    *(PurePosixPath("search", f"{name}.py") for name in ("__init__", "dependencies", "index", "ranking", "tools")),
+    *(
+        PurePosixPath("search", f"{name}.py")
+        for name in ("__init__", "dependencies", "index", "intents", "ranking", "tools", "vectors")
+    ),
     *(PurePosixPath("search/vocabulary.py"), PurePosixPath("http/supervisor.py"), PurePosixPath("http/workers.py")),
 }
 """Search mode, and serving from several processes."""

@@ -3,13 +3,13 @@
 Everything is read from the Tool alone, so that a generated package, which has no document, can search as well.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..tool import Tool
-from .vocabulary import SYNONYM_SETS, terms
+from .vocabulary import SYNONYM_SETS, compounds, stem, terms, words
 
 FIELD_WEIGHTS: Final = {
     "name": 1.0,
@@ -47,21 +47,45 @@ class IndexedTool:
     rest: frozenset[str]
 
 
-def index_tool(tool: Tool) -> IndexedTool:
-    """Return the index entry of a tool."""
+class ToolWords(NamedTuple):
+    """The words of the texts of a tool; `end` are those of the last fixed segment of its path."""
+
+    name: Sequence[str]
+    path: Sequence[str]
+    end: Sequence[str]
+    tags: Sequence[str]
+    description: Sequence[str]
+    arguments: Sequence[str]
+
+
+def words_of(tool: Tool) -> ToolWords:
+    """Return the words of a tool; its name is one with its title."""
+    path = [part for part in tool.path.partition("#")[0].partition("?")[0].split("/") if part and "{" not in part]
+    return ToolWords(
+        name=(*words(tool.title or ""), *words(tool.name)),
+        path=[word for segment in path for word in words(segment)],
+        end=words(path[-1]) if path else (),
+        tags=words(" ".join(tool.tags)),
+        description=words(tool.description[:_MAX_DESCRIPTION]),
+        arguments=[word for argument in tool.arguments[:_MAX_ARGUMENTS] for word in words(argument.name)],
+    )
+
+
+def index_tool(tool: Tool, texts: ToolWords) -> IndexedTool:
+    """Return the index entry of a tool with these words."""
+    title, tags = tool.title or "", " ".join(tool.tags)
     by_field = {
         "name": terms(tool.name),
         "path": terms(tool.path),
-        "title": terms(tool.title or ""),
-        "tags": terms(" ".join(tool.tags)),
-        "description": terms(tool.description[:_MAX_DESCRIPTION]),
-        "arguments": list(_terms_of_names(argument.name for argument in tool.arguments[:_MAX_ARGUMENTS])),
+        "title": [*terms(title), *compounds(title)],
+        "tags": [*terms(tags), *compounds(tags)],
+        "description": list(map(stem, texts.description)),
+        "arguments": list(dict.fromkeys(map(stem, texts.arguments))),
         "answer": list(_terms_of_names(islice(_properties(tool.output_schema), _MAX_PROPERTIES))),
     }
     core = dict.fromkeys(term for field in ("name", "path", "title", "tags") for term in by_field[field])
     by_field["synonyms"] = list(_synonyms(core))
-    fixed = [segment for segment in tool.path.partition("#")[0].split("/") if segment and "{" not in segment]
-    head = terms(fixed[-1])[-1:] if fixed else []
+    head = [stem(texts.end[-1])] if texts.end else []
     return IndexedTool(
         tuple(" ".join(by_field[field]) for field in FIELD_WEIGHTS),
         frozenset([*head, *_synonyms(head)]),
@@ -75,8 +99,8 @@ def _terms_of_names(names: Iterable[str]) -> Iterable[str]:
     return dict.fromkeys(term for name in dict.fromkeys(names) for term in terms(name))
 
 
-def _synonyms(words: Iterable[str]) -> Iterable[str]:
-    return dict.fromkeys(synonyms for term in words for synonyms in SYNONYM_SETS.get(term, ()))
+def _synonyms(of: Iterable[str]) -> Iterable[str]:
+    return dict.fromkeys(synonyms for term in of for synonyms in SYNONYM_SETS.get(term, ()))
 
 
 def _properties(schema: Any) -> Iterator[str]:

@@ -1,19 +1,19 @@
-"""`Search`: find the tools for a request in plain words, with the tools that find their arguments' values.
+"""`Search`: find the tools for a request in plain words, and the tools that find their arguments' values.
 
-- The request becomes a `Query`: its terms, its intents, and whether it contains a name. It is read as English, the
-  language of most APIs; a request in another language matches by the words that it shares with the tools.
-- SQLite's FTS5 finds candidates by BM25, in memory.
-- `Ranking` selects tools one by one. A tool that matches terms which no selected tool matched is preferred, since a
-  request often needs several different ones; and each tool brings along the producer of a value that it needs.
+A tool's score is a sum: how well it matches the terms of the request, each weighted by its rarity, among the candidates
+that SQLite's FTS5 finds by BM25; and how similar its words are to those of the request (`vectors`), which finds tools
+that say the same in other words. A tool that does what the request does not ask for (`intents`) scores less, and so
+does one that is deep in the paths. A tool that finds a value for a better one is no rank of its own: it comes with it.
 
-No model is used: the same request has the same answer every time.
+The request is read as English, the language of most APIs. No model is used: the same request has the same answer every
+time.
 """
 
 import math
 import re
 import sqlite3
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
@@ -21,25 +21,13 @@ from typing import Final
 from ..errors import SearchUnavailable
 from ..tool import Tool
 from .dependencies import Dependencies, Producer
-from .index import FIELD_WEIGHTS, IndexedTool, index_tool
-from .vocabulary import INTENTS, METHOD_INTENTS, SYNONYM_SETS, stem, terms
-
-_STOP_WORDS: Final = """
-a an the of to in on for with and or but by from at as it its this that these those there here
-i me my mine we us our you your he him his she her they them their who whom whose which what when where why how
-is are was were am be been do does did has have had can could would should will may might must shall let
-please want need give tell show find get some any all each every much many more most less least few both
-about into out up down back over under than then so just also only not no one thing something like
-through during after before again
-"""
-STOP_TERMS: Final = frozenset(terms(_STOP_WORDS))
-"""The terms that do not tell which tool is meant; those among them that are verbs still express an intent."""
+from .index import FIELD_WEIGHTS, IndexedTool, index_tool, words_of
+from .intents import request_intents, tool_intents
+from .vectors import ToolVectors, word_table
+from .vocabulary import STOP_WORDS, SYNONYM_SETS, compounds, stem, words
 
 _HEAD, _CORE, _HEAD_SYNONYM, _CORE_SYNONYM, _REST = 1.0, 0.7, 0.6, 0.5, 0.3
 """How well a tool matches a term: by the end of its path, by its names, by a synonym of these, by its other texts."""
-
-_VERB_WEIGHT: Final = 0.6
-"""The weight of the verb of a request beside its other terms: the method of a tool expresses it too."""
 
 _PERSON_WEIGHT: Final = 0.6
 """The weight of the term `person` for a request that implies one, by `by Somebody` or `Somebody's`."""
@@ -48,8 +36,9 @@ _AUTHOR: Final = re.compile("\\bby [A-Z]|\\b[A-Z]\\w*['\u2019]s\\b")
 _NAME: Final = re.compile("(?<=[\\w,;:] )[\"'\u201c]?[A-Z]|[\"\u201c][^\"\u201d]+[\"\u201d]|\\s'[^']+'")
 """A capital letter that does not begin a sentence, or a text in quotes."""
 
-
-_CLAUSE_END: Final = re.compile(r"\b(?:and|then)\b|[,;.]", re.IGNORECASE)
+_SELF: Final = re.compile(r"\bwho am i\b|\bwhoami\b|\bmyself\b|\bmy (?:account|profile|user)\b", re.IGNORECASE)
+_SELF_TERMS: Final = ("me", "self", "whoami", "myself", stem("current"), stem("profile"))
+"""How APIs call the user whose credentials are sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,47 +64,43 @@ class QueryTerm:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A request: its terms, its intents (keys of `VERBS`), and whether it seems to contain a name."""
+    """A request: its terms, and whether it seems to contain a name."""
 
     terms: tuple[QueryTerm, ...]
-    intents: frozenset[str]
     has_name: bool
 
 
 def parse_query(text: str) -> Query:
     """Return the query of a request."""
-    stems = list(dict.fromkeys(terms(text)))
-    return Query(tuple(_query_terms(stems, text)), frozenset(_intents(text)), bool(_NAME.search(text)))
+    significant = (word for word in words(text) if word.casefold() not in STOP_WORDS and not word.isdigit())
+    own = _SELF_TERMS if _SELF.search(text) else ()
+    stems = [*map(stem, significant), *compounds(text), *own]
+    return Query(tuple(_query_terms(stems, text)), bool(_NAME.search(text)))
 
 
-def _intents(text: str) -> Iterator[str]:
-    """Yield the intents of the first verb, and of each verb that begins a clause: `change this and delete that`."""
-    first, *others = [terms(clause) for clause in _CLAUSE_END.split(text)]
-    yield from next((INTENTS[term] for term in first if term in INTENTS), ())
-    yield from (intent for clause in others for intent in INTENTS.get(clause[0] if clause else "", ()))
-
-
-def _query_terms(stems: Sequence[str], text: str) -> Iterator[QueryTerm]:
-    significant = [term for term in stems if term not in STOP_TERMS and not term.isdigit()]
-    verb = next((term for term in significant if term in INTENTS), None)
-    for term in significant:
-        yield QueryTerm(term, SYNONYM_SETS.get(term, ()), _VERB_WEIGHT if term == verb else 1.0)
+def _query_terms(stems: Iterable[str], text: str) -> Iterator[QueryTerm]:
+    for term in dict.fromkeys(stems):
+        yield QueryTerm(term, SYNONYM_SETS.get(term, ()))
     if _AUTHOR.search(text):
         person = stem("person")
         yield QueryTerm(person, SYNONYM_SETS.get(person, ()), _PERSON_WEIGHT)
 
 
-_BM25_SHARE: Final = 0.05
-"""The share of BM25's own score, which decides between tools that are equal otherwise."""
+_BM25_SHARE: Final = 0.3
+"""The share of BM25's own score in how well a tool matches the terms."""
 
-_INTENT_MATCH, _INTENT_MISMATCH = 1.4, 0.75
-"""Factors for a tool whose method serves the request's intent, or another one."""
+_OTHER_INTENT: Final = {True: 0.6, False: 0.8}
+"""The factor of a tool that does something else than the request asks for, by whether its verb is certain."""
+
+_EVERY: Final = re.compile(r"\b(?:all|list|every|each)\b", re.IGNORECASE)
+_ONE_THING: Final = 0.9
+"""The factor of a tool that returns one thing, for a request for all."""
 
 _DEPTH_PENALTY: Final = 0.02
 """The penalty for each segment of a path: of two equal matches, the one nearer to the root is meant more often."""
 
-_REMAINING_WEIGHT: Final = 0.75
-"""The share of a term's weight that remains after a selected tool matched it fully."""
+_MIN_SIMILARITY: Final = 0.35
+"""The similarity that a tool needs if it has no term of the request."""
 
 _PRODUCER_THRESHOLD: Final = 0.35
 """The share of the best score that a tool needs to bring along its producers."""
@@ -135,81 +120,30 @@ _OWN_SCORE_SHARE: Final = 0.4
 """The share of a producer's own score for the request, beside its fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolIndex:
-    """The tools of an index, their entries, and the dependencies among them."""
+class Producers:
+    """The selection of producers for the hits of one request, whose scores are given by tool."""
 
-    tools: Sequence[Tool]
-    entries: Sequence[IndexedTool]
-    dependencies: Dependencies
+    def __init__(self, dependencies: Dependencies, scores: Mapping[int, float], *, has_name: bool) -> None:
+        self._dependencies = dependencies
+        self._scores = scores
+        self._has_name = has_name
 
+    def chain(self, index: int) -> Iterator[tuple[str, int]]:
+        """Yield the argument and the producer of the most specific value that a tool needs, then that one's."""
+        for _ in range(_MAX_CHAIN):
+            dependency, producers = next(iter(self._dependencies.producers(index)), (None, ()))
+            if dependency is None:
+                return
+            highest = max(self._score(producer.index) for producer in producers) or 1.0
+            index = max(producers, key=lambda each: (self._fit(each, highest), -each.index)).index
+            yield dependency.argument, index
 
-class Ranking:
-    """The ranking of tools for one query.
-
-    `weights` are those of its terms; `ranks` are the BM25 scores of the candidates by their index, relative to the
-    best.
-    """
-
-    def __init__(self, index: ToolIndex, query: Query, weights: Sequence[float], ranks: Mapping[int, float]) -> None:
-        self._query = query
-        self._weights = list(weights)
-        self._total_weight = sum(weights)
-        self._ranks = ranks
-        self._dependencies = index.dependencies
-        self._relevances = {each: [term.relevance(index.entries[each]) for term in query.terms] for each in ranks}
-        self._factors = {each: self._factor(index.tools[each]) for each in ranks}
-        self._selected: dict[int, str | None] = {}
-
-    def select(self, limit: int) -> list[tuple[int, str | None]]:
-        """Return at most `limit` tools by index, the best first.
-
-        A producer comes with the name of the argument that it finds a value for.
-        """
-        best = 0.0
-        while len(self._selected) < limit:
-            candidates = [index for index in self._ranks if index not in self._selected]
-            if not candidates:
-                break
-            index = max(candidates, key=self._score)
-            score = self._score(index)
-            best = max(best, score)
-            self._select(index)
-            if score >= _PRODUCER_THRESHOLD * best:
-                self._select_producer(index, _MAX_CHAIN)
-        return list(self._selected.items())[:limit]
-
-    def _factor(self, tool: Tool) -> float:
-        intents = self._query.intents
-        is_match = METHOD_INTENTS.get(tool.method, "create") in intents
-        factor = 1.0 if not intents else _INTENT_MATCH if is_match else _INTENT_MISMATCH
-        return factor / (1 + _DEPTH_PENALTY * tool.path.count("/"))
+    def _fit(self, producer: Producer, highest: float) -> float:
+        fit = producer.fit * _PRODUCER_FIT[producer.by_text, self._has_name]
+        return fit + _OWN_SCORE_SHARE * self._score(producer.index) / highest
 
     def _score(self, index: int) -> float:
-        """Return how well a tool matches the terms by their remaining weights."""
-        if index not in self._ranks:
-            return 0.0
-        relevance = sum(map(float.__mul__, self._weights, self._relevances[index]))
-        return self._factors[index] * (relevance + _BM25_SHARE * self._total_weight * self._ranks[index])
-
-    def _select(self, index: int, provides: str | None = None) -> None:
-        self._selected[index] = provides
-        for position, relevance in enumerate(self._relevances.get(index, ())):
-            self._weights[position] *= 1 - (1 - _REMAINING_WEIGHT) * relevance
-
-    def _select_producer(self, index: int, links: int) -> None:
-        """Select the best producer of the most specific value that a tool needs, unless it is selected already."""
-        for dependency, producers in self._dependencies.producers(index)[:1]:
-            highest = max(self._score(producer.index) for producer in producers) or 1.0
-            producer = max(producers, key=lambda producer: (self._producer_score(producer, highest), -producer.index))
-            if producer.index not in self._selected:
-                self._select(producer.index, dependency.argument)
-            if links > 1:
-                self._select_producer(producer.index, links - 1)
-
-    def _producer_score(self, producer: Producer, highest: float) -> float:
-        fit = producer.fit * _PRODUCER_FIT[producer.by_text, self._query.has_name]
-        return fit + _OWN_SCORE_SHARE * self._score(producer.index) / highest
+        return self._scores.get(index, 0.0)
 
 
 _MAX_CANDIDATES: Final = 120
@@ -218,10 +152,10 @@ _MAX_CANDIDATES: Final = 120
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A result of a search; `provides` names the argument of a better-ranked tool for which this one finds a value."""
+    """A result of a search, with the tools that find values for its arguments: each the argument and the tool."""
 
     tool: Tool
-    provides: str | None = None
+    producers: tuple[tuple[str, Tool], ...] = ()
 
 
 class Search:
@@ -229,9 +163,12 @@ class Search:
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = tuple(tools)
-        entries = [index_tool(tool) for tool in self._tools]
-        self._index = ToolIndex(self._tools, entries, Dependencies(self._tools))
-        self._database = _create_database(entries)
+        texts = [words_of(tool) for tool in self._tools]
+        self._entries = [index_tool(tool, each) for tool, each in zip(self._tools, texts, strict=True)]
+        self._intents = [tool_intents(tool) for tool in self._tools]
+        self._dependencies = Dependencies(self._tools)
+        self._vectors = ToolVectors(texts)
+        self._database = _create_database(self._entries)
         weakref.finalize(self, self._database.close)  # Python 3.13 warns of connections that nobody closes
         self._counts = dict[str, int](self._database.execute("SELECT term, doc FROM terms"))
 
@@ -242,13 +179,69 @@ class Search:
         without words has no hits.
         """
         request = parse_query(text)
+        if not request.terms:
+            return []
         query = self._with_indexed_terms(request)
-        if not query.terms:
-            searches = self._index.dependencies.name_searches()[:limit] if request.terms else []
-            return [Hit(self._tools[index]) for index in searches]
-        weights = [term.weight * max(map(self._rarity, (term.term, *term.synonyms))) for term in query.terms]
-        ranking = Ranking(self._index, query, weights, self._candidates(query.terms))
-        return [Hit(self._tools[index], argument) for index, argument in ranking.select(limit)]
+        scores = self._scores(query, text)
+        if not scores:
+            return [Hit(self._tools[index]) for index in self._dependencies.name_searches()[:limit]]
+        best = sorted(scores, key=lambda index: (-scores[index], index))[:limit]
+        return list(self._hits(best, scores, Producers(self._dependencies, scores, has_name=query.has_name)))
+
+    def unknown_words(self, text: str) -> tuple[list[str], int]:
+        """Return the words that neither a tool nor the table of words has, and the number of all that could tell."""
+        significant = dict.fromkeys(word for word in words(text) if word.casefold() not in STOP_WORDS)
+        return [word for word in significant if not (word.isdigit() or self._knows(word))], len(significant)
+
+    def _knows(self, word: str) -> bool:
+        return stem(word) in self._counts or word_table().knows(word)
+
+    def _hits(self, best: Sequence[int], scores: Mapping[int, float], producers: Producers) -> Iterator[Hit]:
+        """Yield the hits, each with its producers unless a hit before it has them or is one."""
+        shown = set[int]()
+        for index in best:
+            shown.add(index)
+            is_good = scores[index] >= _PRODUCER_THRESHOLD * scores[best[0]]
+            found = [(name, each) for name, each in producers.chain(index) if each not in shown] if is_good else []
+            shown.update(each for _, each in found)
+            yield Hit(self._tools[index], tuple((name, self._tools[each]) for name, each in found))
+
+    def _scores(self, query: Query, text: str) -> dict[int, float]:
+        """Return the scores of the tools that match, by index."""
+        matches = self._matches(query.terms)
+        similarities = self._vectors.similarities(text)
+        scores = {index: match + (similarities[index] if similarities else 0.0) for index, match in matches.items()}
+        for index, similarity in enumerate(similarities):
+            if similarity >= _MIN_SIMILARITY:
+                scores.setdefault(index, similarity)
+        factor = self._factor_of(text)
+        return {index: score * factor(index) for index, score in scores.items()}
+
+    def _matches(self, query_terms: Sequence[QueryTerm]) -> dict[int, float]:
+        """Return how well the candidates match the terms, relative to the best of them."""
+        weights = [term.weight * max(map(self._rarity, (term.term, *term.synonyms))) for term in query_terms]
+        total = sum(weights) or 1.0
+        matches = {}
+        for index, rank in self._candidates(query_terms).items():
+            entry = self._entries[index]
+            relevance = sum(weight * term.relevance(entry) for weight, term in zip(weights, query_terms, strict=True))
+            matches[index] = (1 - _BM25_SHARE) * relevance / total + _BM25_SHARE * rank
+        best = max(matches.values(), default=1.0)
+        return {index: match / best for index, match in matches.items()}
+
+    def _factor_of(self, text: str) -> Callable[[int], float]:
+        """Return the function that tells the factor of a tool's score: by its intents, its path and its results."""
+        intents = request_intents(text)
+        other = _OTHER_INTENT[intents.is_certain]
+        one_thing = _ONE_THING if intents.kinds == {"read"} and _EVERY.search(text) else 1.0
+
+        def factor(index: int) -> float:
+            path = self._tools[index].path
+            by_intent = other if self._intents[index].isdisjoint(intents.kinds) else 1.0
+            by_result = one_thing if path.rstrip("/").endswith("}") else 1.0
+            return by_intent * by_result / (1 + _DEPTH_PENALTY * path.count("/"))
+
+        return factor
 
     def _with_indexed_terms(self, query: Query) -> Query:
         """Return the query without the terms that no tool has; such a term is likely a name."""
@@ -263,6 +256,8 @@ class Search:
         """Return the tools that BM25 finds, by index, with their scores relative to the best one."""
         searched = dict.fromkeys(chain.from_iterable((each.term, *each.synonyms) for each in query_terms))
         match = " OR ".join(f'"{term}"' for term in searched if term in self._counts)
+        if not match:
+            return {}
         rows = self._database.execute(_QUERY, (match, _MAX_CANDIDATES)).fetchall()
         return {index: rank / (rows[0][1] or 1.0) for index, rank in rows}
 

@@ -108,8 +108,8 @@ Find the tools that a task needs. This API has {count} tools that are not listed
 Describe the task in plain words, with the things it is about and their names, for example: cancel the order of Ada
 Lovelace. Search for one task at a time; if nothing fits, search again in other words.
 
-The result ranks tools, the best first. A tool that needs an id comes with one that finds it, marked with the argument
-it finds a value for: call that one first. The best few come with their input schema.{topics}"""
+The result ranks tools, the best first. Below a tool that needs an id stands one that finds it: call that one first. The
+best few come with their input schema.{topics}"""
 _DESCRIBE: Final = """\
 Show one tool in full: description, input schema and output schema. Only needed if search_tools did not show the input
 schema, or if the form of the result matters."""
@@ -170,10 +170,12 @@ class _SearchServer:
 
     async def search(self, arguments: Mapping[str, Any], _: CallByName) -> CallToolResult:
         """Answer `search_tools`, in a thread: creating the index of a large API takes a second or two, once."""
-        hits = await asyncio.to_thread(self._find, arguments["query"], arguments.get("limit", DEFAULT_LIMIT))
+        request, limit = arguments["query"], arguments.get("limit", DEFAULT_LIMIT)
+        hits, unknown_words = await asyncio.to_thread(self._find, request, limit)
         if not hits:
             return _text_result(render_no_hits(self.tools.values()))
-        return _text_result(render_hits(hits, len(self.tools), self._presentation))
+        note = f"{_NOT_UNDERSTOOD.format(words=', '.join(unknown_words[:_MAX_WORDS]))}\n" if unknown_words else ""
+        return _text_result(note + render_hits(hits, len(self.tools), self._presentation))
 
     async def describe(self, arguments: Mapping[str, Any], _: CallByName) -> CallToolResult:
         """Answer `describe_tool` for a tool's own name or the name under which it is shown."""
@@ -189,13 +191,16 @@ class _SearchServer:
         tool = self.tools.get(arguments["name"])
         return self._unknown(arguments["name"]) if tool is None else await call(tool, arguments.get("arguments", {}))
 
-    def _find(self, request: str, limit: int) -> list[Hit]:
+    def _find(self, request: str, limit: int) -> tuple[list[Hit], list[str]]:
+        """Return the hits of a request, and its words if most of them are unknown."""
         with self._search_lock:
             if self._search is None:
                 self._search = Search(self.tools.values())
             exact = [Hit(self.tools[request])] if request in self.tools else []
             hits = self._search.find(request, limit)
-        return [*exact, *(hit for hit in hits if hit.tool.name != request)][:limit]
+            unknown, count = self._search.unknown_words(request)
+        shown = [*exact, *(hit for hit in hits if hit.tool.name != request)][:limit]
+        return shown, [] if exact or 2 * len(unknown) <= count else unknown
 
     def _unknown(self, name: str) -> CallToolResult:
         similar = difflib.get_close_matches(name, self.tools, n=3)
@@ -216,6 +221,10 @@ _MAX_SUMMARY: Final = 160
 _MAX_SCHEMAS: Final = 5
 """Hits that are shown with their input schema, as far as they fit; describe_tool shows the others."""
 
+_NOT_UNDERSTOOD: Final = "Not understood, so the tools below may not fit: {words}. Search in English, in other words."
+_MAX_WORDS: Final = 8
+"""Words that are named as not understood."""
+
 _MISSING_SCHEMAS: Final = "describe_tool shows the input schema of the tools that are listed without one."
 
 
@@ -225,7 +234,7 @@ def render_hits(hits: Sequence[Hit], count: int, presentation: ToolPresentation 
     Lines that do not fit are counted, schemas that do not fit are left out.
     """
     head = f"{len(hits)} of {count:,} tools, the best first."
-    numbered = [_line(number, hit, presentation.name(hit.tool)) for number, hit in enumerate(hits, 1)]
+    numbered = ["\n".join(_lines(number, hit, presentation)) for number, hit in enumerate(hits, 1)]
     lines = list(_fitting(numbered, _MAX_BYTES - _size(head + _MISSING_SCHEMAS)))
     first = [hit.tool for hit in hits[: min(_MAX_SCHEMAS, len(lines))]]
     free = _MAX_BYTES - _size("".join((head, _MISSING_SCHEMAS, *lines)))
@@ -251,12 +260,21 @@ def _size(text: str) -> int:
     return len(text.encode(errors="replace"))
 
 
+def _lines(number: int, hit: Hit, presentation: ToolPresentation) -> Iterator[str]:
+    """Yield the line of a hit, and one for each tool that finds a value for it."""
+    yield _line(number, hit, presentation.name(hit.tool))
+    for argument, tool in hit.producers:
+        yield _producer_line(argument, tool, presentation.name(tool))
+
+
 def _line(number: int, hit: Hit, name: str) -> str:
-    tool = hit.tool
-    provides = f" Finds `{hit.provides}` for a tool above." if hit.provides else ""
-    required = tool.input_schema.get("required", ())
+    required = hit.tool.input_schema.get("required", ())
     needs = f" Needs {', '.join(required)}." if required else ""
-    return f"{number}. {name}: {_summary(tool)} ({tool.method} {tool.path}){provides}{needs}"
+    return f"{number}. {name}: {_summary(hit.tool)} ({hit.tool.method} {hit.tool.path}){needs}"
+
+
+def _producer_line(argument: str, tool: Tool, name: str) -> str:
+    return f"   {argument}: found by {name} ({tool.method} {tool.path})"
 
 
 def _summary(tool: Tool) -> str:

@@ -4,26 +4,41 @@ Text and identifiers are split into words, lower-cased and stemmed, so that requ
 function serves both sides: every change to a word happens in the index and in the request alike. So a stem need not be
 a word; it only has to be the same for words that belong together.
 
-Synonyms are words that people and APIs use for the same thing: verbs by the effect of a method, and nouns of common
-subjects. They are general English without the names of products. A row helps every API that uses one of its words.
-Words share a row only if they can replace each other in a request; a word may be in several rows.
+Synonyms are words that people and APIs use for the same thing. They are general English without the names of products.
+A row helps every API that uses one of its words. Words share a row only if they can replace each other in a request; a
+word may be in several rows.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+_STOP_WORDS: Final = """
+a an the of to in on for with and or but by from at as it its this that these those there here
+i me my mine we us our you your he him his she her they them their who whom whose which what when where why how
+is are was were am be been do does did has have had can could would should will may might must shall let
+please want need give tell show find get some any all each every much many more most less least few both
+about into out up down back over under than then so just also only not no one thing something like
+through during after before again
+"""
+STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
+"""The words that do not tell which tool is meant. They are compared before stemming: `note` is no `not`."""
+
 _WORD: Final = re.compile(r"[^\W_]+")
-_WORD_BOUNDARY: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])")
+_WORD_BOUNDARY: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])")
 """The start of the next word in camelCase and HTTPServer; `IDs` is one word, and so are `s3` and `v2`."""
+
+_CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_SCRIPT_BOUNDARY: Final = re.compile(f"(?<=[A-Za-z0-9])(?=[{_CJK}])|(?<=[{_CJK}])(?=[A-Za-z0-9])")
+"""The border of Latin letters and Chinese, Japanese or Korean ones, between which people write no space."""
 
 _APOSTROPHE: Final = re.compile(r"['\u2019](?:s|re|ve|ll|d|m|t)?\b", re.IGNORECASE)
 """An apostrophe and its ending, which is not a word of its own: `today's`, `I'm`, `don't`."""
 
-_MAX_CACHED_WORDS: Final = 65536
+MAX_CACHED_WORDS: Final = 65536
 """Distinct words whose stems are cached: more than the largest documents have."""
 
 
@@ -36,18 +51,42 @@ _MAX_NAME_LENGTH: Final = 48
 """Characters of a text whose terms are cached: names are short, and many tools share them."""
 
 
-@lru_cache(maxsize=_MAX_CACHED_WORDS)
+@lru_cache(maxsize=MAX_CACHED_WORDS)
 def _name_terms(text: str) -> tuple[str, ...]:
     return tuple(_terms(text))
 
 
 def _terms(text: str) -> list[str]:
+    return [stem(word) for word in words(text)]
+
+
+def words(text: str) -> Sequence[str]:
+    """Return the words of a text or identifier in order, as they are written."""
+    return _name_words(text) if len(text) <= _MAX_NAME_LENGTH else _words(text)
+
+
+@lru_cache(maxsize=MAX_CACHED_WORDS)
+def _name_words(text: str) -> tuple[str, ...]:
+    return tuple(_words(text))
+
+
+def _words(text: str) -> list[str]:
     if "'" in text or "\u2019" in text:
         text = _APOSTROPHE.sub(" ", text)
-    return [stem(word) for word in _WORD.findall(_WORD_BOUNDARY.sub(" ", text))]
+    if not text.isascii():
+        text = _SCRIPT_BOUNDARY.sub(" ", text)
+    return _WORD.findall(_WORD_BOUNDARY.sub(" ", text))
 
 
-@lru_cache(maxsize=_MAX_CACHED_WORDS)
+def compounds(text: str) -> list[str]:
+    """Return the terms of words that are written in two parts, as one: `mysql` of MySQL, `todo` of to-do, `2fa`."""
+    return [stem("".join(words(each))) for each in _COMPOUND.findall(text)]
+
+
+_COMPOUND: Final = re.compile(r"\b(?:[A-Za-z]+-[a-z]+|[A-Z]?[a-z]+[A-Z][A-Za-z]*|[A-Z]{1,2}[a-z]+[A-Z]+|\d[A-Z]+)\b")
+
+
+@lru_cache(maxsize=MAX_CACHED_WORDS)
 def stem(word: str) -> str:
     """Return a word without case, accents and common English endings: plural, past, -ing, -ly, -ion, -ment, -tor.
 
@@ -94,34 +133,6 @@ def _without_double_letter(word: str) -> str:
     """Return `stopp` (of `stopping`) as `stop`; `ll`, `ss` and `zz` may belong to the word itself (`calling`)."""
     return word[:-1] if word[-1] == word[-2] and word[-1] not in "aeiouylsz" else word
 
-
-VERBS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "read": """
-get list fetch show find read retrieve view see look display return query tell give
-what who whom whose which when where how why is are was were does did has have had many much
-""",
-        "search": "search find lookup look query filter discover match browse seek locate called named",
-        "create": """
-create add make new post insert register open start place submit build generate set setup upload write file issue
-schedule book put provision launch send invite
-""",
-        "change": """
-update change edit modify patch set put replace rename adjust correct move switch turn alter mark assign enable disable
-close resolve finish lock unlock activate deactivate pause resume
-""",
-        "delete": """
-delete remove drop erase destroy clear cancel revoke purge discard trash unset stop end undo uninvite unfollow
-""",
-    }
-)
-"""The intents of a request, and the words that express each."""
-
-METHOD_INTENTS: Final[Mapping[str, str]] = MappingProxyType(
-    {"GET": "read", "HEAD": "read", "QUERY": "read", "POST": "create", "PUT": "change", "PATCH": "change"}
-    | {"DELETE": "delete"}
-)
-"""The intent that each HTTP method serves, as a key of `VERBS`."""
 
 _SYNONYMS: Final = """
 image picture photo photograph poster logo cover avatar thumbnail icon artwork banner portrait screenshot
@@ -298,6 +309,3 @@ def _rows_by_stem(rows: Iterable[tuple[str, str]]) -> Mapping[str, tuple[str, ..
 
 SYNONYM_SETS: Final = _rows_by_stem((f"={number}", row) for number, row in enumerate(_SYNONYMS.strip().splitlines()))
 """The rows of synonyms of a stem, each as `=` and its number."""
-
-INTENTS: Final = _rows_by_stem(VERBS.items())
-"""The intents that a stem expresses."""

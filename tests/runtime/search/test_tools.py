@@ -78,7 +78,7 @@ def test_search_shows_a_line_and_a_schema_for_each_hit() -> None:
     answer = SearchModeApi().text("search_tools", query="one pet by its number")
     assert "1. getPet: Get a pet. One pet by its number (GET /pets/{petId}) Needs petId." in answer
     assert json.dumps(GET_PET.input_schema, separators=(",", ":")) in answer
-    assert "2. listPets: All pets (GET /pets) Finds `petId` for a tool above." in answer
+    assert "\n   petId: found by listPets (GET /pets)\n" in answer
 
 
 def test_search_result_is_limited_in_number_and_size() -> None:

@@ -128,6 +128,13 @@ class Dialect(ast.NodeTransformer):
             return node
         return ast.copy_location(_call("attribute", [node.value, ast.Constant(node.attr)]), node)
 
+    def visit_match_case(self, node: ast.match_case) -> Any:
+        """Leave the pattern of a case as it is: calls have another meaning there."""
+        pattern = copy.deepcopy(node.pattern)
+        self.generic_visit(node)
+        node.pattern = pattern
+        return node
+
     def visit_Await(self, node: ast.Await) -> Any:
         """Let the program await tasks, and values that are none."""
         self.generic_visit(node)

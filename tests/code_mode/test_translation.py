@@ -46,6 +46,8 @@ def translated(program: str) -> str:
         ("from typing import Any\nx: Any = 1", "pass\nx: Any = 1"),
         ("x.name + x['a'].b.c", "_sandbox_attribute(x, 'name') + "),
         ("x.items()", "x.items()"),
+        ("match x:\n    case A.RED if x.y:\n        x.z", "match x:\n    case A.RED if _sandbox_attribute(x, 'y'):"),
+        ('f"{x.name}\'s"', "f\"{_sandbox_attribute(x, 'name')}'s\""),
         ("x.name = 1\nx.name", "x.name = 1\nx.name"),
         ("if __name__ == '__main__':\n    get(id=1)", "get(id=1)"),
     ],

@@ -26,6 +26,17 @@ FINE: Final = HANG.replace(b'"hang"', b'"fine"')
 STATUS: Final = b"HTTP/1.1 "
 
 
+LONG: Final = frozenset(
+    {
+        *("300 bodies a byte at a time", "2,000 idle connections", "3,000 connections one after the other"),
+        *("20,000 pipelined pings", "10,000 lists that nobody reads", "500 clients that leave", "3,000 sessions"),
+        *("3,000 forged sessions", "3,000 cancellations", "1,000 lists", "a length of 10 GB", "600 streams"),
+        *("a batch of 30,000 calls", "a message of 400,000 keys", "1,000,000 chunks of a byte"),
+    }
+)
+"""Rows that take seconds, which `make test` leaves to `make faults`."""
+
+
 def request(body: bytes, *headers: str, length: int | None = None) -> bytes:
     """Return a whole POST, or one whose length is not that of its body."""
     lines = "".join(f"{header}\r\n" for header in headers)
@@ -269,8 +280,8 @@ def once(data: Callable[[], bytes], allowed: str, seconds: float = 5) -> Run:
     return run
 
 
-def rows(description: str, run: Run, *, short: bool = True) -> Row:
-    return Row("clients", description, run, short)
+def row(description: str, run: Run) -> Row:
+    return Row("clients", description, run, short=description not in LONG)
 
 
 def batch(message: bytes, count: int) -> Callable[[], bytes]:
@@ -285,61 +296,61 @@ def called(params: bytes) -> Callable[[], bytes]:
 
 REFUSED: Final = "400 413 431 -"
 ROWS: Final = [
-    rows("slowloris: 300 connections", slowloris),
-    rows("300 bodies a byte at a time", slow_bodies),
-    rows("100 bodies of 3.9 MB that do not end", large_bodies),
-    rows("2,000 idle connections", idle_connections),
-    rows("3,000 connections one after the other", reconnecting),
-    rows("300 calls that hang", hanging_calls),
-    rows("20,000 pipelined pings", pipelining),
-    rows("10,000 lists that nobody reads", unread_answers),
-    rows("500 clients that leave", leaving),
-    rows("600 streams", streams),
-    rows("3,000 sessions", sessions),
-    rows("3,000 forged sessions", forged_sessions),
-    rows("sessions of 60,000 characters", long_sessions),
-    rows("1,000 requests of a foreign page", foreign_pages),
-    rows("3,000 cancellations", cancelling),
-    rows("1,000 lists", listing),
-    rows("a header of 16 MiB", once(lambda: request(PING, f"X-Bomb: {'x' * (16 << 20)}"), REFUSED)),
-    rows("200,000 headers", once(lambda: request(PING, *["X-Bomb: x"] * 200_000), REFUSED)),
-    rows(
+    row("slowloris: 300 connections", slowloris),
+    row("300 bodies a byte at a time", slow_bodies),
+    row("100 bodies of 3.9 MB that do not end", large_bodies),
+    row("2,000 idle connections", idle_connections),
+    row("3,000 connections one after the other", reconnecting),
+    row("300 calls that hang", hanging_calls),
+    row("20,000 pipelined pings", pipelining),
+    row("10,000 lists that nobody reads", unread_answers),
+    row("500 clients that leave", leaving),
+    row("600 streams", streams),
+    row("3,000 sessions", sessions),
+    row("3,000 forged sessions", forged_sessions),
+    row("sessions of 60,000 characters", long_sessions),
+    row("1,000 requests of a foreign page", foreign_pages),
+    row("3,000 cancellations", cancelling),
+    row("1,000 lists", listing),
+    row("a header of 16 MiB", once(lambda: request(PING, f"X-Bomb: {'x' * (16 << 20)}"), REFUSED)),
+    row("200,000 headers", once(lambda: request(PING, *["X-Bomb: x"] * 200_000), REFUSED)),
+    row(
         "a request line of 16 MiB", once(lambda: b"POST /" + b"x" * (16 << 20) + b" HTTP/1.1\r\n\r\n", REFUSED + " 404")
     ),
-    rows("4 MiB of opening brackets", once(lambda: request(b"[" * (4 << 20), "Connection: close"), REFUSED)),
-    rows("4 MiB that are no JSON", once(lambda: request(b"\xff" * (4 << 20), "Connection: close"), REFUSED)),
-    rows("4 MiB of braces", once(lambda: request(b'{"a":' * 800_000, "Connection: close"), REFUSED)),
-    rows(
+    row("4 MiB of opening brackets", once(lambda: request(b"[" * (4 << 20), "Connection: close"), REFUSED)),
+    row("4 MiB that are no JSON", once(lambda: request(b"\xff" * (4 << 20), "Connection: close"), REFUSED)),
+    row("4 MiB of braces", once(lambda: request(b'{"a":' * 800_000, "Connection: close"), REFUSED)),
+    row(
         "a number of 4,000,000 digits as id",
         once(lambda: request(PING.replace(b":1,", b":" + b"9" * 4_000_000 + b","), "Connection: close"), "400 200 -"),
     ),
-    rows("a batch of 100,000 pings", once(batch(PING, 90_000), "400 413 200")),
-    rows("a batch of 30,000 calls", once(batch(FINE, 30_000), "400 413 200 429 503", 20)),
-    rows("a batch of 2,000,000 numbers", once(batch(b"1", 2_000_000), "400 413")),
-    rows("a cursor of 4 MB", once(called(b'{"cursor":"%s"}' % (b"x" * 4_000_000)), "200 400")),
-    rows("a progress token of 4 MB", once(called(b'{"_meta":{"progressToken":"%s"}}' % (b"x" * 4_000_000)), "200 400")),
-    rows(
+    row("a batch of 100,000 pings", once(batch(PING, 90_000), "400 413 200")),
+    row("a batch of 30,000 calls", once(batch(FINE, 30_000), "400 413 200 429 503", 20)),
+    row("a batch of 2,000,000 numbers", once(batch(b"1", 2_000_000), "400 413")),
+    row("a cursor of 4 MB", once(called(b'{"cursor":"%s"}' % (b"x" * 4_000_000)), "200 400")),
+    row("a progress token of 4 MB", once(called(b'{"_meta":{"progressToken":"%s"}}' % (b"x" * 4_000_000)), "200 400")),
+    row(
         "a message of 500,000 levels in _meta",
         once(called(b'{"_meta":{"a":%s1%s}}' % (b"[" * 500_000, b"]" * 500_000)), REFUSED),
     ),
-    rows(
+    row(
         "a message of 400,000 keys",
         once(called(b"{" + b",".join(b'"%d":1' % n for n in range(350_000)) + b"}"), "200 400"),
     ),
-    rows("a length of 10 GB", once(lambda: request(b"x" * 1000, length=10_000_000_000), REFUSED)),
-    rows("a negative length", once(lambda: request(PING, length=-1), REFUSED)),
-    rows("a length and chunks", once(lambda: request(PING, "Transfer-Encoding: chunked") + request(PING), REFUSED)),
-    rows(
+    row("a length of 10 GB", once(lambda: request(b"x" * 1000, length=10_000_000_000), REFUSED)),
+    row("a negative length", once(lambda: request(PING, length=-1), REFUSED)),
+    row("a length and chunks", once(lambda: request(PING, "Transfer-Encoding: chunked") + request(PING), REFUSED)),
+    row(
         "1,000,000 chunks of a byte",
         once(
             lambda: (HEAD + "Transfer-Encoding: chunked\r\n\r\n").encode() + b"1\r\n \r\n" * 1_000_000, "408 " + REFUSED
         ),
     ),
-    rows(
+    row(
         "gzip that unpacks to a GB",
         once(lambda: request(b"\x1f\x8b" * 500, "Content-Encoding: gzip"), "415 " + REFUSED),
     ),
-    rows("HTTP/2 without asking", once(lambda: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(1000), REFUSED + " 505")),
-    rows("TLS to a port without", once(lambda: b"\x16\x03\x01\x02\x00\x01" + os.urandom(1000), REFUSED)),
+    row("HTTP/2 without asking", once(lambda: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(1000), REFUSED + " 505")),
+    row("TLS to a port without", once(lambda: b"\x16\x03\x01\x02\x00\x01" + os.urandom(1000), REFUSED)),
 ]
 """What clients may do that cost the server more than it costs them."""

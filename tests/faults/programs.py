@@ -8,8 +8,16 @@ from tests.faults import calling
 from tests.faults.answers import check
 from tests.faults.rows import Row, Target, UnexpectedResult
 
+LONG: Final = frozenset(
+    {
+        *("a loop without end", "eight loops without end", "output without end", "calls that hang"),
+        "20 calls of what is large",
+    }
+)
+"""Rows that take seconds, which `make test` leaves to `make faults`."""
 
-def row(description: str, program: str, expected: str, *, short: bool = True, times: int = 1) -> Row:
+
+def row(description: str, program: str, expected: str, *, times: int = 1) -> Row:
     """Return the row of a program, run `times` at once, whose results begin with one of some words."""
 
     async def run(target: Target) -> str:
@@ -22,7 +30,7 @@ def row(description: str, program: str, expected: str, *, short: bool = True, ti
             raise UnexpectedResult(f"expected {expected}, got: {'; '.join(outcomes)}")
         return "; ".join(f"{count} times {text}" if times > 1 else text for text, count in outcomes.most_common(2))
 
-    return Row("programs", description, run, short)
+    return Row("programs", description, run, short=description not in LONG)
 
 
 async def sleepers(target: Target) -> str:
@@ -47,8 +55,8 @@ OPTIONS: Final = ("--mode", "code", "--code-timeout", "5")
 
 LOOP: Final = "n = 0\nwhile True:\n    n += 1\n"
 ROWS: Final = [
-    row("a loop without end", LOOP, "error:", short=False),
-    row("eight loops without end", LOOP, "error:", short=False, times=8),
+    row("a loop without end", LOOP, "error:"),
+    row("eight loops without end", LOOP, "error:", times=8),
     Row("programs", "sixteen programs that sleep", sleepers),
     row("a list that grows without end", "a = []\nwhile True:\n    a.append('x' * 1000)\n", "error:"),
     row("a text that doubles", "s = 'x'\nwhile True:\n    s += s\n", "error:"),
@@ -57,7 +65,7 @@ ROWS: Final = [
     row("a list of a billion items", "[0] * 1000000000", "error:"),
     row("recursion without end", "def f(n):\n    return f(n + 1)\nf(0)", "error:"),
     row("100,000 brackets", "(" * 9000 + ")" * 9000, "error:"),
-    row("output without end", "while True:\n    print('x' * 1000)\n", "error: result:", short=False),
+    row("output without end", "while True:\n    print('x' * 1000)\n", "error: result:"),
     row("a result of 100 MB", "['x' * 1000] * 100000", "error:"),
     row("control characters in a result", "'\\x1b]0;owned\\x07'", "result: error:"),
     row("a file", "open('/etc/passwd').read()", "error:"),
@@ -66,6 +74,6 @@ ROWS: Final = [
     row("the interpreter", "().__class__.__base__.__subclasses__()", "error:"),
     row("1,000 calls", "for n in range(1000):\n    await getFault(name='fine')\n", "error:"),
     row("20 calls of what is large", "for n in range(20):\n    await getFault(name='json-60mb')\n", "error: result:"),
-    row("calls that hang", "await getFault(name='hang')", "error:", times=8, short=False),
+    row("calls that hang", "await getFault(name='hang')", "error:", times=8),
 ]
 """Programs that may cost the server more than they cost who wrote them."""

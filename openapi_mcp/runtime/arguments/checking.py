@@ -72,10 +72,11 @@ def check(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str
 def _judge(schema: Schema, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Failure]]:
     """Return the coerced arguments, and the first failures of these. Raises BudgetSpent and RecursionError."""
     judge = Judge(schema, MAX_STEPS if exceeds(arguments, MAX_SMALL_PARTS) else _MAX_SMALL_STEPS)
-    coerced = Coercion(judge).coerce(schema, arguments)
-    if coerced is not arguments and verdict(schema, coerced):
-        return coerced, []
-    return coerced, judge.failures(schema, coerced)
+    failures = judge.failures(schema, arguments)
+    coerced = Coercion(judge).coerce(schema, arguments, known=failures) if failures else arguments
+    if coerced is arguments:
+        return coerced, failures
+    return coerced, [] if verdict(schema, coerced) else judge.failures(schema, coerced)
 
 
 def _shallowest_first(failures: Sequence[Failure]) -> list[Failure]:

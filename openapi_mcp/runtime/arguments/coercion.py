@@ -26,15 +26,17 @@ class Coercion:
         self._judge = judge
         self._fixes: dict[tuple[str, int, int, bool], tuple[Failure, Any | Missing]] = {}
 
-    def coerce(self, schema: Any, value: Any, *, wrap: bool = True) -> Any:
+    def coerce(self, schema: Any, value: Any, *, wrap: bool = True, known: list[Failure] | None = None) -> Any:
         """Return `value` with misplaced strings and scalars replaced; the same object if there is none.
 
-        `wrap` allows an array of the value itself. Raises BudgetSpent and RecursionError.
+        `wrap` allows an array of the value itself; `known` are its first `MAX_FAILURES`. Raises BudgetSpent and
+        RecursionError.
         """
         limit = MAX_FAILURES
         while True:
             copy, count = _Copy(value), 0
-            failures = self._judge.failures(schema, value, limit)
+            failures = self._judge.failures(schema, value, limit) if known is None else known
+            known = None
             for failure in sorted(failures, key=lambda failure: len(failure.path)):
                 fixed = self._fix(failure, wrap=wrap or bool(failure.path))
                 count += fixed is not MISSING and copy.replace(failure.path, fixed)

@@ -28,6 +28,8 @@ _TOKEN: Final = re.compile(
 
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
+_AFTER_NAME: Final = re.compile(rb"[ \t\r\n]*:")
+_CHARACTERS: Final = re.compile(rb"(?:[^\\\x00-\x1f\"]|\\(?:u[0-9A-Fa-f]{4}|[^u]))*+", re.DOTALL)
 _OPENING: Final = frozenset(b"[{")
 _CLOSING: Final = {ord("["): ord("]"), ord("{"): ord("}")}
 _QUOTE: Final = ord('"')
@@ -49,9 +51,17 @@ class PartialObject(dict[str, Any]):
     total: str = ""
 
 
+class PartialText(str):
+    """The first characters of a string; `total` says how many it has, as of a PartialArray."""
+
+    __slots__ = ("total",)
+    total: str
+
+
 def like(value: Any, original: Any) -> Any:
-    """Return an array or object that was made from another one, partial if that is."""
-    return _partial(value, original.total) if isinstance(original, PartialArray | PartialObject) else value
+    """Return a value that was made from another one, partial if that is."""
+    is_partial = isinstance(original, PartialArray | PartialObject | PartialText)
+    return _partial(value, original.total) if is_partial else value
 
 
 @dataclass(slots=True)
@@ -117,6 +127,7 @@ class _Outline:
         if first == _QUOTE:
             if end == start + 1:
                 raise ValueError("a string does not end")
+            self._take_string(start, end)
         elif first not in _OPENING:
             if parent is None or first != _CLOSING[self._data[parent.start]]:
                 raise ValueError("a bracket closes what was not opened")
@@ -131,12 +142,19 @@ class _Outline:
         if self._data[end - 1] != _CLOSING[self._data[start]]:
             raise ValueError("a bracket closes what was not opened")
         container = _Container(start, mark=start + 1, comma=start)
+        self._open.append(container)
         last = start + 1
         for string in _STRING.finditer(self._data, start + 1, end - 1):
             self._divide(container, last, string.start())
             last = string.end()
+            self._take_string(string.start(), last)
         self._divide(container, last, end - 1)
-        self._close(container, end)
+        self._close(self._open.pop(), end)
+
+    def _take_string(self, start: int, end: int) -> None:
+        """Take a large string into the outline as if it contained something, unless it is a name."""
+        if end - start > PIECE and not _AFTER_NAME.match(self._data, end):
+            self._close(_Container(start, mark=end, comma=start, follows=True), end)
 
     def _divide(self, container: _Container, start: int, end: int) -> None:
         """Divide a container at the commas of a text without strings and brackets."""
@@ -179,7 +197,9 @@ class _Outline:
 
 
 def _build(container: _Container, data: bytes, decode: Decode, budget: int) -> Any:
-    """Return the value of a container without its segments beyond a budget of bytes."""
+    """Return the value of a container, or of a large string, without what is beyond a budget of bytes."""
+    if data[container.start] == _QUOTE:
+        return _build_text(data[container.start : container.end], decode, budget)
     builder = _build_object if data[container.start] == _OBJECT else _build_array
     value, is_partial = builder(container, data, decode, budget)
     total = f"at least {max(container.commas, len(value))}" if container.is_cut else str(container.commas + 1)
@@ -218,6 +238,16 @@ def _build_object(container: _Container, data: bytes, decode: Decode, budget: in
     return properties, False
 
 
+def _build_text(data: bytes, decode: Decode, budget: int) -> str:
+    """Return the first characters of a string, with its quotation marks, of which none is divided."""
+    size = len(data) - 2
+    if size <= budget:
+        return str(decode(data.decode()))
+    start = _CHARACTERS.match(data, 1, max(budget, 16))
+    text: str = _partial(decode(f'"{start[0].decode(errors="ignore") if start else ""}"'), f"about {size}")
+    return text
+
+
 def _share(container: _Container, budget: int) -> int:
     """Return the part of a budget that each large container within another has, after the other items."""
     inner = sum(each is not None for _, _, each in container.segments)
@@ -242,6 +272,7 @@ def _name(text: bytes, decode: Decode) -> str:
 
 
 def _partial(value: Any, total: str) -> Any:
-    partial = PartialArray(value) if isinstance(value, list) else PartialObject(value)
+    kinds = {list: PartialArray, dict: PartialObject, str: PartialText}
+    partial: Any = next(partial for kind, partial in kinds.items() if isinstance(value, kind))(value)
     partial.total = total
     return partial

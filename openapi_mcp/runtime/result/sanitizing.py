@@ -112,7 +112,7 @@ class Sanitizer:
     def value(self, value: Any) -> Any:
         """Return a JSON value whose strings, names and numbers have neither."""
         if isinstance(value, str):
-            return self.text(value)
+            return like(self.text(value), value)
         if isinstance(value, dict):
             return self._object(value)
         if isinstance(value, list):

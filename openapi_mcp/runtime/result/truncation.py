@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from .. import jsontext
 from ..types import MISSING, Missing
-from .partial_json import PartialArray, PartialObject
+from .partial_json import PartialArray, PartialObject, PartialText
 
 _MAX_NOTES: Final = 5
 # With fewer bytes than this for each property, some complete properties say more than all of them cut to nothing.
@@ -88,7 +88,7 @@ class _Truncation:
         if budget < _MIN_STRING_SIZE:
             return MISSING
         length = _largest(min(len(value), budget), lambda count: size(value[:count] + _ELLIPSIS) <= budget)
-        self._note(path, f"{length} of {len(value)} characters")
+        self._note(path, f"{length} of {_total(value)} characters")
         return value[:length] + _ELLIPSIS
 
     def _array(self, value: list[Any], budget: int, path: Path) -> list[Any]:
@@ -123,11 +123,12 @@ class _Truncation:
 
     def _note_partial(self, value: Any, path: Path) -> None:
         """Note what was left out of a value that is kept as it is."""
-        if isinstance(value, PartialArray | PartialObject):
-            self._note(path, f"{len(value)} of {value.total} {'items' if isinstance(value, list) else 'properties'}")
+        noun = next((noun for kind, noun in _PARTIAL.items() if isinstance(value, kind)), None)
+        if noun is not None:
+            self._note(path, f"{len(value)} of {value.total} {noun}")
         if isinstance(value, dict | list) and len(self.notes) < _MAX_NOTES:
             for step, item in value.items() if isinstance(value, dict) else enumerate(value):
-                if isinstance(item, dict | list):
+                if isinstance(item, dict | list | PartialText):
                     self._note_partial(item, (*path, step))
 
     def _note(self, path: Path, text: str) -> None:
@@ -135,9 +136,12 @@ class _Truncation:
         self.notes.append(f"`{location}`: {text}" if location else text)
 
 
-def _total(value: PartialArray | PartialObject | list[Any] | dict[str, Any]) -> str:
-    """Return how many items or properties a value has, with those that it was read without."""
-    return value.total if isinstance(value, PartialArray | PartialObject) else str(len(value))
+_PARTIAL: Final = {PartialArray: "items", PartialObject: "properties", PartialText: "characters"}
+
+
+def _total(value: Any) -> str:
+    """Return how many items, properties or characters a value has, with those that it was read without."""
+    return value.total if isinstance(value, PartialArray | PartialObject | PartialText) else str(len(value))
 
 
 def _largest(limit: int, fits: Callable[[int], bool]) -> int:

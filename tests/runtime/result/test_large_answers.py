@@ -35,7 +35,11 @@ def result(content: bytes, content_type: str, *secrets: str, limit: int = LIMIT)
 
 def size(made: CallToolResult) -> int:
     structured = made.structured_content
-    return len(json.dumps([made.content, structured if isinstance(structured, dict | list) else None]).encode())
+    return len(
+        json.dumps(
+            [made.content, structured if isinstance(structured, dict | list) else None], ensure_ascii=False
+        ).encode()
+    )
 
 
 def first_text(made: CallToolResult) -> str:
@@ -150,3 +154,16 @@ def test_larger_limit_reads_more() -> None:
     value: Any = {"items": [{"id": number} for number in range(100_000)]}
     content = json.dumps(value).encode()
     assert result(content, "application/json", limit=20_000_000).structured_content == value
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("character", ["x", "\\n", "\\u00e9", "é😀"])
+@pytest.mark.parametrize("frame", ["{}", '{{"text": {}, "next": 1}}', "[1, {}]"])
+def test_large_string_is_read_up_to_the_limit(character: str, frame: str) -> None:
+    content = frame.format('"' + character * (3_000_000 // len(character)) + '"').encode()
+    made = result(content, "application/json")
+    assert re.search(r" of about \d{7} characters", first_text(made))
+    assert size(made) < 3 * LIMIT
+    assert "\\\\" not in json.dumps(made.structured_content)
+    if "next" in frame:
+        assert made.structured_content["next"] == 1

@@ -32,11 +32,16 @@ def hidden_text_problems(resolver: Resolver) -> Iterator[Problem]:
 def _strings(root: Any) -> Iterator[tuple[_Path, str]]:
     """Yield the strings of a document, in its order, with the steps to each; a name has those of its value."""
     stack: list[tuple[Any, _Path]] = [(root, None)]
+    seen: set[int] = set()  # objects and lists that several places share are read once
     while stack:
         value, path = stack.pop()
         if isinstance(value, str):
             yield path, value
-        elif isinstance(value, dict):
+            continue
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, dict):
             for name in value:
                 if isinstance(name, str) and not (name.isascii() and name.isprintable()):
                     yield (path, name), name

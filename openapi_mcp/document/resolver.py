@@ -98,6 +98,7 @@ class Resolver:
     def __init__(self, document: Document) -> None:
         self.document = document
         self._targets: dict[str, tuple[Any, str]] = {}
+        self._identified_targets: dict[tuple[str, str], tuple[Any, str]] = {}  # by a reference and its pointer
         self._walking: set[str] = set()
         self._steps = MAX_STEPS + _STEPS_PER_VALUE * document.values
         self._identifiers: Identifiers | None = None
@@ -150,7 +151,11 @@ class Resolver:
             target = self._walk(ref, pointer)
             if target:
                 self._targets[ref] = target
-        return self._targets.get(ref) or self._identified(ref, pointer)
+        if ref in self._targets:
+            return self._targets[ref]
+        if (ref, pointer) not in self._identified_targets:
+            self._identified_targets[ref, pointer] = self._identified(ref, pointer)
+        return self._identified_targets[ref, pointer]
 
     def _own_resource(self, pointer: str) -> tuple[Any, str] | None:
         """Return the schema with an `$id` around `pointer`, which is what `#` means there; None outside of any."""

@@ -35,6 +35,10 @@ _LOOP_HINT: Final = "let one of the schemas in the loop have keywords of its own
 MAX_WEIGHT: Final = 10_000
 """Schemas that one value may be validated against: about 10 ms. The largest known documents have a few hundred."""
 
+MAX_IN_PLACE: Final = 150
+"""Definitions that a value is validated against, each through the reference of another: validators are recursive. Real
+chains have less than ten."""
+
 MAX_CONTEXTS: Final = 16
 """Contexts in which a schema becomes a definition of its own. Real ones have two or three; alternatives that each make
 another property of a shared schema read-only could have 2**n."""
@@ -88,7 +92,9 @@ class SchemaCompiler:
         self._sources: dict[str, _DefinitionSource] = {}  # name of a definition -> its source
         self._definitions: dict[str, _Converted] = {}
         self._weights: dict[str, int] = {}  # name of a definition without loops -> schemas that validate its value
+        self._depths: dict[str, int] = {}  # name of a definition -> definitions in the longest chain from it in place
         self._finished: set[str] = set()  # names of definitions that are converted with all they reach, without loops
+        self._loops: dict[str, tuple[str, ...]] = {}  # name of a definition -> those that it leads to and back
         self._reachable: dict[str, frozenset[str]] = {}
         self._name_sets: dict[frozenset[str], frozenset[str]] = {}  # one object for equal sets, which may be large
         self._tables: dict[frozenset[str], dict[str, Schema]] = {}
@@ -161,20 +167,34 @@ class SchemaCompiler:
     def _reachable_from(self, root: str) -> frozenset[str]:
         """Return the names of a finished definition and of all that it leads to: one set for all in a loop."""
         if root not in self._reachable:
-            for names in components([root], self._unknown_references):
-                reachable = set(names)
-                for reference in (reference for name in names for reference in self._definitions[name].references):
-                    if reference.name not in reachable:
-                        reachable |= self._reachable[reference.name]
-                        self._spend(len(self._reachable[reference.name]))
-                known = self._interned(frozenset(reachable))
-                self._reachable.update(dict.fromkeys(names, known))
+            self._find_loops(root)
+            waiting, names, visited = [root], set[str](), set[str]()
+            while waiting:
+                loop = self._loops[waiting.pop()]
+                if loop[0] in visited:
+                    continue
+                visited.add(loop[0])
+                known = self._reachable.get(loop[0])
+                names |= known if known is not None else set(loop)
+                self._spend(len(known or loop))
+                waiting += () if known is not None else self._referred(loop)
+            reachable = self._interned(frozenset(names))
+            self._reachable.update(dict.fromkeys(self._loops[root], reachable))
         return self._reachable[root]
 
-    def _unknown_references(self, name: str) -> list[str]:
-        """Return the definitions that one refers to and for which `_reachable` has no set."""
-        names = (reference.name for reference in self._definitions[name].references)
-        return [name for name in dict.fromkeys(names) if name not in self._reachable]
+    def _find_loops(self, root: str) -> None:
+        """Note the loop of each definition that one leads to: a definition in no loop is alone."""
+
+        def unknown(name: str) -> list[str]:
+            return [other for other in self._referred([name]) if other not in self._loops]
+
+        for names in components([root] if root not in self._loops else [], unknown):
+            self._loops.update(dict.fromkeys(names, tuple(names)))
+
+    def _referred(self, names: Iterable[str]) -> list[str]:
+        """Return the definitions that some refer to, each once."""
+        references = (reference for name in names for reference in self._definitions[name].references)
+        return list(dict.fromkeys(reference.name for reference in references))
 
     def _interned(self, names: frozenset[str]) -> frozenset[str]:
         return self._name_sets.setdefault(names, names)
@@ -223,8 +243,12 @@ class SchemaCompiler:
             path[name] = (ref for ref in list(self._definitions[name].references) if ref.location.in_place)
 
     def _weigh(self, name: str) -> None:
-        """Note the weight of a definition; above MAX_WEIGHT, cut its heaviest references first."""
+        """Note weight and depth of a definition; beyond the limits, cut its deepest and heaviest references first."""
         inner = [reference for reference in self._definitions[name].references if reference.location.in_place]
+        inner.sort(key=lambda reference: self._depths[reference.name])
+        while inner and self._depths[inner[-1].name] >= MAX_IN_PLACE:
+            self._cut(name, inner.pop(), "these references lead too far from one to the next", _LOOP_HINT)
+        self._depths[name] = 1 + (self._depths[inner[-1].name] if inner else 0)
         inner.sort(key=lambda reference: self._weights[reference.name])
         while (weight := 1 + sum(self._weights[reference.name] for reference in inner)) > MAX_WEIGHT:
             self._cut(

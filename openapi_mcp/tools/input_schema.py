@@ -186,6 +186,9 @@ def _body_argument(body: BodyArguments, schemas: SchemaCompiler) -> _UnnamedArgu
     return _UnnamedArgument(ArgumentKey("body", None, _BODY_NAMES), schema, argument, body.pointer)
 
 
+MAX_DEFINITIONS: Final = 100
+"""Definitions that are asked whether a body may be empty, one within another."""
+
 _CONDITIONS: Final = frozenset({"required", "minProperties", "anyOf", "oneOf", "not", "if", "enum", "const"})
 """Keywords that `{}` may not satisfy."""
 
@@ -197,11 +200,11 @@ def _may_be_empty(schema: Schema, schemas: SchemaCompiler, judged: dict[str, boo
     """
     if "$ref" in schema:
         name = schema["$ref"].removeprefix(DEFINITIONS)
-        if name not in judged:
+        if name not in judged and len(judged) < MAX_DEFINITIONS:
             judged[name] = False
             judged[name] = _may_be_empty(schemas.definition(name), schemas, judged)
         is_plain = _CONDITIONS.isdisjoint(schema) and "allOf" not in schema
-        return is_plain and judged[name]
+        return is_plain and judged.get(name, False)
     branches = schema.get("allOf", [])
     is_object = schema.get("type") in ("object", ["object"]) or ("type" not in schema and bool(branches))
     conditions = {keyword for keyword in _CONDITIONS & schema.keys() if schema[keyword]}

@@ -1,0 +1,51 @@
+"""Documents that mean harm cost `inspect` a bounded time and memory, and what is sound in them stays usable."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from openapi_mcp.document import loader, swagger2
+from openapi_mcp.tools.compiler import build
+from tests.hostile_documents import DOCUMENTS, FAN_OUTS, fan_out, measure
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+MAX_CPU = 10.0
+"""Seconds of CPU time, which other programs on the machine change less than the time that passes."""
+
+MAX_MEBIBYTES = 300
+
+VALIDATED_BYTES = 200_000
+"""Larger documents are inspected without the validator, whose time limit grows with the document."""
+
+
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="the system does not tell what a process has used")
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_hostile_document_takes_bounded_time_and_memory(tmp_path: Path, name: str) -> None:
+    path = DOCUMENTS[name](tmp_path)
+    is_large = path.is_file() and path.stat().st_size > VALIDATED_BYTES
+    measured = measure(["inspect", str(path), "--no-cache", *(["--no-validate"] if is_large else [])])
+    assert measured.returncode in {0, 3}, measured.stderr
+    assert "Traceback" not in measured.stderr
+    assert measured.returncode == 0 or "what to do:" in measured.stderr
+    assert measured.cpu < MAX_CPU
+    assert measured.mebibytes < MAX_MEBIBYTES
+
+
+@pytest.mark.parametrize("command", ["generate", "generate --check"])
+@pytest.mark.parametrize("kind", FAN_OUTS)
+def test_a_package_of_a_fan_out_is_generated_in_bounded_time(tmp_path: Path, kind: str, command: str) -> None:
+    path = fan_out(kind)(tmp_path)
+    word, *options = command.split()
+    measured = measure([word, str(path), str(tmp_path / "out"), "--no-cache", *options])
+    assert measured.returncode in {0, 7}, measured.stderr
+    assert measured.cpu < MAX_CPU
+    assert measured.mebibytes < MAX_MEBIBYTES
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if "references" in name or "pipes" in name])
+def test_the_sound_operations_of_a_hostile_document_are_tools(tmp_path: Path, name: str) -> None:
+    compilation = build(swagger2.convert(loader.load(str(DOCUMENTS[name](tmp_path)))))
+    assert compilation.operations == len(compilation.tools) + compilation.lost_operations
+    assert compilation.tools

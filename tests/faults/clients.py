@@ -15,8 +15,8 @@ from tests.faults.rows import Row, Run, Target, UnexpectedResult
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
-HOLD_SECONDS: Final = 2.0
-"""How long a row keeps up what it does, where nothing ends it: the other client pings 100 times meanwhile."""
+HOLD_SECONDS: Final = 1.5
+"""How long a row keeps up what it does, where nothing ends it: the other client pings 75 times meanwhile."""
 
 HEAD: Final = "POST /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in calling.HEADERS.items())
 PING: Final = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'

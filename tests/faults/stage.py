@@ -46,6 +46,7 @@ class Program:
             errors="replace",
         )
         self.log: list[str] = []
+        self._drainer: threading.Thread | None = None
         with contextlib.suppress(OSError):  # only root may
             os.setpriority(os.PRIO_PROCESS, self.process.pid, PRIORITY)
 
@@ -65,7 +66,8 @@ class Program:
             for line in self.process.stdout:
                 self.log.append(line)
                 if found := re.search(rf"http://127\.0\.0\.1:(\d+){path}$", line.strip()):
-                    threading.Thread(target=self._drain, daemon=True).start()
+                    self._drainer = threading.Thread(target=self._drain, daemon=True)
+                    self._drainer.start()
                     return int(found[1])
         finally:
             watchdog.cancel()
@@ -84,6 +86,12 @@ class Program:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait(10)
+        if self._drainer:
+            self._drainer.join(10)
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe and not pipe.closed:
+                with contextlib.suppress(OSError):
+                    pipe.close()
 
 
 class Stage:

@@ -9,7 +9,7 @@ _SAME_VALUE: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", 
 _OF_OBJECTS: Final = ("additionalProperties", "propertyNames", "unevaluatedProperties")
 _OF_ARRAYS: Final = ("items", "contains", "unevaluatedItems")
 
-_UNIQUE: Final = 20
+_UNIQUE: Final = 8
 """Schemas whose application takes as long as the comparison of an item, or of a part of one, with the others."""
 
 

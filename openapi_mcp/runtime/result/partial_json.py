@@ -18,21 +18,20 @@ PIECE: Final = 64 * 1024
 MAX_TOKENS: Final = 1_000_000
 """Tokens of a text that are outlined, in about a second. Behind them the items are not even counted."""
 
+_TEXT: Final = rb'"[^"\\]{0,4096}+(?:\\.[^"\\]{0,4096}+){0,64}+"'
 _TOKEN: Final = re.compile(
-    rb'[\[{][^\[\]{}"]{0,4096}+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^\[\]{}"]{0,4096}+){0,64}+[\]}]'
-    rb'|"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-    rb'|[\[{\]}"]',
-    re.DOTALL,
+    rb'[\[{][^\[\]{}"]{0,4096}+(?:%b[^\[\]{}"]{0,4096}+){0,64}+[\]}]|%b|[\[{\]}"]' % (_TEXT, _TEXT), re.DOTALL
 )
-"""An array or object without others, a string, or a bracket; a quotation mark by itself begins a string without end."""
+"""An array or object without others, a string, or a bracket; a quotation mark by itself begins a longer string."""
 
-_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING: Final = re.compile(_TEXT, re.DOTALL)
 
 _AFTER_NAME: Final = re.compile(rb"[ \t\r\n]*:")
 _CHARACTERS: Final = re.compile(rb"(?:[^\\\x00-\x1f\"]|\\(?:u[0-9A-Fa-f]{4}|[^u]))*+", re.DOTALL)
 _OPENING: Final = frozenset(b"[{")
 _CLOSING: Final = {ord("["): ord("]"), ord("{"): ord("}")}
 _QUOTE: Final = ord('"')
+_BACKSLASH: Final = ord("\\")
 _OBJECT: Final = ord("{")
 
 Decode: TypeAlias = Callable[[str], Any]
@@ -102,19 +101,21 @@ class _Outline:
         self._data = data
         self._open: list[_Container] = []
         last = 0
-        for count, token in enumerate(_TOKEN.finditer(data)):
+        for _ in range(MAX_TOKENS):
+            token = _TOKEN.search(data, last)
+            if token is None:
+                if self._open or (self._has_ended and data[last:].strip()):
+                    raise ValueError("the value does not end where its text ends")
+                break
             start, end = token.span()
+            if data[start] == _QUOTE and end == start + 1:
+                end = _end_of_string(data, end)
             if self._open:
                 self._divide(self._open[-1], last, start)
             elif self._has_ended or data[:start].strip():
                 raise ValueError("something stands beside the value")
             self._take(start, end)
             last = end
-            if count > MAX_TOKENS:
-                break
-        else:
-            if self._open or (self._has_ended and data[last:].strip()):
-                raise ValueError("the value does not end where its text ends")
         while self._open:
             self._close(self._open.pop(), last, is_cut=True)
 
@@ -125,8 +126,6 @@ class _Outline:
         if parent is not None and parent.follows and first not in _CLOSING.values():
             raise ValueError("there is no comma between two items")
         if first == _QUOTE:
-            if end == start + 1:
-                raise ValueError("a string does not end")
             self._take_string(start, end)
         elif first not in _OPENING:
             if parent is None or first != _CLOSING[self._data[parent.start]]:
@@ -199,7 +198,7 @@ class _Outline:
 def _build(container: _Container, data: bytes, decode: Decode, budget: int) -> Any:
     """Return the value of a container, or of a large string, without what is beyond a budget of bytes."""
     if data[container.start] == _QUOTE:
-        return _build_text(data[container.start : container.end], decode, budget)
+        return _build_text(data, container, decode, budget)
     builder = _build_object if data[container.start] == _OBJECT else _build_array
     value, is_partial = builder(container, data, decode, budget)
     total = f"at least {max(container.commas, len(value))}" if container.is_cut else str(container.commas + 1)
@@ -238,12 +237,12 @@ def _build_object(container: _Container, data: bytes, decode: Decode, budget: in
     return properties, False
 
 
-def _build_text(data: bytes, decode: Decode, budget: int) -> str:
-    """Return the first characters of a string, with its quotation marks, of which none is divided."""
-    size = len(data) - 2
+def _build_text(data: bytes, string: _Container, decode: Decode, budget: int) -> str:
+    """Return the first characters of a string, none of them divided."""
+    size = string.end - string.start - 2
     if size <= budget:
-        return str(decode(data.decode()))
-    start = _CHARACTERS.match(data, 1, max(budget, 16))
+        return str(decode(data[string.start : string.end].decode()))
+    start = _CHARACTERS.match(data, string.start + 1, string.start + max(budget, 16))
     text: str = _partial(decode(f'"{start[0].decode(errors="ignore") if start else ""}"'), f"about {size}")
     return text
 
@@ -269,6 +268,19 @@ def _name(text: bytes, decode: Decode) -> str:
     if isinstance(value, str):
         return value
     raise ValueError("a property has no name")
+
+
+def _end_of_string(data: bytes, start: int) -> int:
+    """Return the place behind the quotation mark that ends a string. Raises ValueError if there is none."""
+    place = data.find(b'"', start)
+    while place >= 0:
+        before = place
+        while data[before - 1] == _BACKSLASH:
+            before -= 1
+        if (place - before) % 2 == 0:
+            return place + 1
+        place = data.find(b'"', place + 1)
+    raise ValueError("a string does not end")
 
 
 def _partial(value: Any, total: str) -> Any:

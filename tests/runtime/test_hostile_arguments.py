@@ -16,7 +16,7 @@ from referencing.exceptions import Unresolvable
 
 from openapi_mcp.runtime.arguments.aside import check_aside
 from openapi_mcp.runtime.arguments.checking import check
-from openapi_mcp.runtime.json_schema import patterns, repetition, verdict
+from openapi_mcp.runtime.json_schema import MAX_SEARCHED, patterns, repetition, undeclared_names, verdict
 from openapi_mcp.runtime.json_schema.judge import MAX_FAILURES, BudgetSpent, Judge
 from openapi_mcp.runtime.types import Schema
 from tests.runtime.making import tool
@@ -214,6 +214,12 @@ def test_long_names_and_values_are_shortened() -> None:
     for arguments in ({name: 1}, {"abc": [{name: name}] * 1000}, {"abc": name}):
         _, refusal = check(tool(input_schema=schema), arguments)
         assert 0 < len(refusal) < 1000
+
+
+def test_search_for_undeclared_names_remembers_few_objects() -> None:
+    schema: Schema = {"properties": {"a": {"items": {"properties": {"b": {}}}}}}
+    with little_memory():
+        assert len(list(undeclared_names(schema, {"a": [{"c": 1}] * 300_000}))) < MAX_SEARCHED
 
 
 @pytest.mark.parametrize(

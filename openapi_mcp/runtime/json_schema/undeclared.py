@@ -40,6 +40,8 @@ def undeclared_names(root: Schema, value: Any) -> Iterator[UndeclaredNames]:
         if isinstance(container, dict) and (names := declarations.undeclared(container)):
             yield UndeclaredNames(path, names, [name for name in declarations.properties if name not in container])
         for key, item in container.items() if isinstance(container, dict) else enumerate(container):
+            if count + len(waiting) >= MAX_SEARCHED:
+                break
             if isinstance(item, dict | list) and (inner := declarations.schemas(key)):
                 waiting.append(((*path, key), item, inner))
 

@@ -15,6 +15,9 @@ from typing import Any, Final, TypeAlias
 PIECE: Final = 64 * 1024
 """Bytes of text that are read at once: about two milliseconds."""
 
+MAX_DEPTH: Final = 2_000
+"""Arrays and objects in each other: more than `json` reads. Each that is open takes some hundred bytes of memory."""
+
 MAX_TOKENS: Final = 1_000_000
 """Tokens of a text that are outlined, in about a second. Behind them the items are not even counted."""
 
@@ -132,6 +135,8 @@ class _Outline:
                 raise ValueError("a bracket closes what was not opened")
             self._close(self._open.pop(), end)
         elif end == start + 1:
+            if len(self._open) == MAX_DEPTH:
+                raise RecursionError("the value is nested too deeply")
             self._open.append(_Container(start, mark=end, comma=start))
         elif end - start > PIECE or parent is None:
             self._take_flat(start, end)

@@ -1,6 +1,7 @@
 """The beginning of large JSON: what is read equals what Python's reader reads, and what is left out is counted."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -101,3 +102,15 @@ def test_text_behind_what_is_outlined_is_not_looked_at(monkeypatch: pytest.Monke
 def test_text_without_end_is_refused_in_little_time(text: str) -> None:
     with pytest.raises((ValueError, RecursionError)):
         read_beginning(text.encode(), json.loads, 500_000)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")])
+def test_deep_nesting_is_refused_before_it_takes_memory(opening: bytes, closing: bytes) -> None:
+    data = opening * 500_000 + b"1" + closing * 500_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(RecursionError):
+            read_beginning(data, json.loads, 500_000)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()

@@ -22,7 +22,6 @@ DISTRIBUTION: Final = "mcp-openapi-bridge"
 REQUIREMENTS: Final = (
     "httptools>=0.6.3",
     "httpx>=0.27",
-    "jsonschema>=4.24",
     "jsonschema-rs>=0.60",
     "starlette>=0.40",
     "uvicorn>=0.30",

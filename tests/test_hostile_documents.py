@@ -7,7 +7,7 @@ import pytest
 
 from openapi_mcp.document import loader, swagger2
 from openapi_mcp.tools.compiler import build
-from tests.hostile_documents import DOCUMENTS, FAN_OUTS, fan_out, measure
+from tests.hostile_documents import DOCUMENTS, fan_out, measure
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -33,13 +33,11 @@ def test_a_hostile_document_takes_bounded_time_and_memory(tmp_path: Path, name: 
     assert measured.mebibytes < MAX_MEBIBYTES
 
 
-@pytest.mark.parametrize("command", ["generate", "generate --check"])
-@pytest.mark.parametrize("kind", FAN_OUTS)
-def test_a_package_of_a_fan_out_is_generated_in_bounded_time(tmp_path: Path, kind: str, command: str) -> None:
+@pytest.mark.parametrize("kind", ["allOf", "anyOf", "oneOf", "properties", "required", "if"])
+def test_a_package_of_a_fan_out_is_generated_in_bounded_time(tmp_path: Path, kind: str) -> None:
     path = fan_out(kind)(tmp_path)
-    word, *options = command.split()
-    measured = measure([word, str(path), str(tmp_path / "out"), "--no-cache", *options])
-    assert measured.returncode in {0, 7}, measured.stderr
+    measured = measure(["generate", str(path), str(tmp_path / "out"), "--no-cache"])
+    assert measured.returncode == 0, measured.stderr
     assert measured.cpu < MAX_CPU
     assert measured.mebibytes < MAX_MEBIBYTES
 

@@ -78,8 +78,8 @@ FULL_LEVELS: Final = 7
 FULL_VALUES: Final = 2_000
 """Values of one instance, a body of about 50 kB, after which only required ones are added."""
 
-MAX_STEPS: Final = 20_000
-"""Values and merged schemas of one instance: ten times those of the largest that are made of real documents."""
+MAX_STEPS: Final = 5_000
+"""Values and merged schemas of one instance: twice those of the largest that is made of FULL_VALUES."""
 
 _Path = tuple[str, ...]
 

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import ipaddress
 import os
 import sys
 from pathlib import Path
@@ -11,7 +12,11 @@ from conformance_mcp import __version__, runtime, server
 
 def main() -> None:
     """Run the command line."""
-    options = argument_parser().parse_args()
+    parser = argument_parser()
+    options, rest = parser.parse_known_args()
+    if rest:  # words are not shown: a header without quotes leaves its secret
+        names = [word.partition("=")[0] for word in rest if word.startswith("--")]
+        parser.error(f"unexpected: {', '.join(names) or 'a word too many'}; put a value with spaces in quotes")
     over_http = options.transport == "http" or (
         options.transport is None and (options.host or options.port is not None)
     )
@@ -37,6 +42,7 @@ def serve_http(options: argparse.Namespace) -> None:
         allow_unauthenticated=options.allow_unauthenticated,
         allowed_hosts=options.allow_host,
         allowed_origins=options.allow_origin,
+        trusted_proxies=options.trusted_proxy,
     )
 
 
@@ -59,6 +65,7 @@ def create_server(options: argparse.Namespace) -> runtime.Server:
             read_timeout=options.timeout,
             total_timeout=options.total_timeout,
             retries=runtime.Retries(attempts=options.retries + 1),
+            follow_redirects_to=options.follow_redirects_to,
             ca=options.ca,
             client_cert=options.client_cert,
             client_key=options.client_key,
@@ -92,7 +99,15 @@ def argument_parser() -> argparse.ArgumentParser:
         metavar="ORIGIN",
         action="append",
         default=[],
-        help="accept requests of pages from this Origin, besides those of this machine (http)",
+        help="accept requests of pages from this Origin, besides localhost with the port of this server (http)",
+    )
+    serving.add_argument(
+        "--trusted-proxy",
+        metavar="ADDRESS",
+        type=network,
+        action="append",
+        default=[],
+        help="address or network of a proxy, whose X-Forwarded-For tells clients apart (http)",
     )
     serving.add_argument(
         "--allow-unauthenticated",
@@ -103,7 +118,11 @@ def argument_parser() -> argparse.ArgumentParser:
     requests.add_argument(
         "--base-url",
         metavar="URL",
-        help="URL of the API, such as https://api.example.com; needed, since its document names no server",
+        default=os.environ.get("OPENAPI_MCP_BASE_URL") or None,
+        help=(
+    "URL of the API, such as https://api.example.com; needed, since its document names no server; default: "
+    "OPENAPI_MCP_BASE_URL"
+),
     )
     requests.add_argument(
         "--header", type=header, action="append", default=[], help="'Name: value' of a header for every request"
@@ -121,7 +140,16 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     requests.add_argument("--timeout", type=float, default=60.0, help="seconds to wait for the next byte; default: 60")
     requests.add_argument("--connect-timeout", type=float, default=10.0, help="seconds to connect; default: 10")
-    requests.add_argument("--total-timeout", type=float, help="seconds for a call with its retries; default: no limit")
+    requests.add_argument(
+        "--total-timeout", type=float, default=55.0, help="seconds for a whole call, 0 for no limit; default: 55"
+    )
+    requests.add_argument(
+        "--follow-redirects-to",
+        metavar="HOST",
+        action="append",
+        default=[],
+        help="follow redirects of the API to this host too (host, host:port or *.host), without credentials",
+    )
     requests.add_argument("--retries", type=int, default=2, help="how often a failed request is repeated; default: 2")
     requests.add_argument(
         "--max-result-tokens", type=int, default=20_000, help="cut longer results, four bytes a token; default: 20000"
@@ -146,6 +174,15 @@ def header(text: str) -> tuple[str, str]:
     if not colon or not name.strip() or any(character in text for character in "\r\n\0"):
         raise argparse.ArgumentTypeError("must be 'Name: value'")
     return name.strip(), value.strip()
+
+
+def network(text: str) -> str:
+    """Return an address or a network."""
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise argparse.ArgumentTypeError("must be an address or a network") from None
+    return text
 
 
 def credential(text: str) -> tuple[str, str]:

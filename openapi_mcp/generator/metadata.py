@@ -119,6 +119,7 @@ def _client_settings(name: str, schemes: Iterable[SecurityScheme], needs_url: bo
     """Return the settings of clients as blocks of Markdown, and what `--base-url` is for."""
     variables = {scheme.variable: "…" for scheme in schemes if scheme.type != "mutualTLS"}
     url = ["--base-url", "https://api.example.com"] if needs_url else []
+    need = "; needed, since its document names no server" if needs_url else ""
     arguments = ["run", "--no-dev", "--directory", "/path/to/this/folder", script(name), *url]
     server = {"command": "uv", "args": arguments} | ({"env": variables} if variables else {})
     return {
@@ -126,7 +127,7 @@ def _client_settings(name: str, schemes: Iterable[SecurityScheme], needs_url: bo
         "vscode_config": _block({"servers": {script(name): {"type": "stdio", **server}}}),
         "needs_base_url": needs_url,
         "base_url_argument": Source("".join(f" {part}" for part in url)),
-        "base_url_help": f"{BASE_URL_NEED if needs_url else 'URL of the API'}; default: {BASE_URL_VARIABLE}",
+        "base_url_help": f"URL of the API{need}; default: {BASE_URL_VARIABLE}",
         "base_url_variable": BASE_URL_VARIABLE,
     }
 

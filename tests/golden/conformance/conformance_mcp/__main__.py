@@ -119,10 +119,7 @@ def argument_parser() -> argparse.ArgumentParser:
         "--base-url",
         metavar="URL",
         default=os.environ.get("OPENAPI_MCP_BASE_URL") or None,
-        help=(
-    "URL of the API, such as https://api.example.com; needed, since its document names no server; default: "
-    "OPENAPI_MCP_BASE_URL"
-),
+        help="URL of the API; needed, since its document names no server; default: OPENAPI_MCP_BASE_URL",
     )
     requests.add_argument(
         "--header", type=header, action="append", default=[], help="'Name: value' of a header for every request"

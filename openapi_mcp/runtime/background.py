@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -18,8 +18,32 @@ R = TypeVar("R")
 Lane: TypeAlias = Literal["small", "large"]
 """The kind of a task: some hundredths of a second, or seconds."""
 
+_CHARACTERS_PER_PART: Final = 64
+"""Characters of a text that are read in about the time of another part."""
+
 MAX_SMALL_PARTS: Final = 1_000
 """Parts of a value that is small: of arguments that are judged while an event loop waits, or in that lane."""
+
+
+def exceeds(value: Any, limit: int) -> bool:
+    """Return whether a JSON value has more parts than `limit`: items, properties, and the length of texts."""
+    count, waiting = 1, [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            count += len(node) // _CHARACTERS_PER_PART
+            continue
+        if not isinstance(node, dict | list | tuple):
+            continue
+        count += len(node)
+        if count > limit:
+            return True
+        for item in node.values() if isinstance(node, dict) else node:
+            if isinstance(item, str):
+                count += len(item) // _CHARACTERS_PER_PART
+            elif isinstance(item, dict | list | tuple):
+                waiting.append(item)
+    return count > limit
 
 
 async def run(lane: Lane, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:

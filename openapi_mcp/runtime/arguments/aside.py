@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from .. import background
-from ..background import MAX_SMALL_PARTS
-from ..json_schema import exceeds, undeclared_names, verdict
+from ..background import MAX_SMALL_PARTS, exceeds
+from ..json_schema import is_flat_and_declared, undeclared_names, verdict
 from ..types import ToolDescription
 
 MAX_QUICK_UNITS: Final = 100_000
@@ -40,6 +40,8 @@ def _lane(arguments: Mapping[str, Any]) -> background.Lane:
 def _surely_fit(tool: ToolDescription, arguments: Mapping[str, Any]) -> bool:
     """Return whether arguments are small and certainly fit, with no name that may be misspelled."""
     schema = tool.input_schema
+    if is_flat_and_declared(arguments, schema):
+        return verdict(schema, arguments, MAX_QUICK_UNITS) is True
     if exceeds(arguments, MAX_SMALL_PARTS) or verdict(schema, arguments, MAX_QUICK_UNITS) is not True:
         return False
     return not any(undeclared.absent for undeclared in undeclared_names(schema, arguments))

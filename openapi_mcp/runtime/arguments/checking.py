@@ -17,9 +17,9 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ..background import MAX_SMALL_PARTS
+from ..background import MAX_SMALL_PARTS, exceeds
 from ..errors import ArgumentError
-from ..json_schema import exceeds, verdict
+from ..json_schema import verdict
 from ..json_schema.judge import MAX_FAILURES, MAX_STEPS, BudgetSpent, Failure, Judge
 from ..json_schema.place import refused_part
 from ..tool import Tool

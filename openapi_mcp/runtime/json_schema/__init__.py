@@ -8,15 +8,15 @@ is not asserted, and references are never fetched.
 from typing import Any
 
 from ..types import Schema
-from .quick import QuickValidator, accepts, exceeds, verdict
-from .undeclared import MAX_SEARCHED, UndeclaredNames, undeclared_names
+from .quick import QuickValidator, accepts, verdict
+from .undeclared import MAX_SEARCHED, UndeclaredNames, is_flat_and_declared, undeclared_names
 
 __all__ = [
     "MAX_SEARCHED",
     "QuickValidator",
     "UndeclaredNames",
     "accepts",
-    "exceeds",
+    "is_flat_and_declared",
     "is_valid",
     "undeclared_names",
     "verdict",

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
+from ..background import exceeds
 from ..types import IdentityCache, Schema
 from . import patterns
 from .repetition import repetition
@@ -46,9 +47,6 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = re.compile(r"#|#/\$defs/[^/~%]+")
 _SAME_VALUE: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
 
-_CHARACTERS_PER_UNIT: Final = 64
-"""Characters of a text that are read in about the time of another unit."""
-
 
 def verdict(schema: Schema, value: Any, max_units: int = MAX_UNITS) -> bool | None:
     """Return whether `value` conforms to `schema`; None if that is unknown, or takes more than `max_units`.
@@ -71,27 +69,6 @@ def verdict(schema: Schema, value: Any, max_units: int = MAX_UNITS) -> bool | No
 def accepts(schema: Schema, value: Any) -> bool:
     """Return whether a value certainly conforms to a schema."""
     return verdict(schema, value) is True
-
-
-def exceeds(value: Any, limit: int) -> bool:
-    """Return whether a JSON value has more parts than `limit`: items, properties, and the length of texts."""
-    count, waiting = 1, [value]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, str):
-            count += len(node) // _CHARACTERS_PER_UNIT
-            continue
-        if not isinstance(node, _CONTAINERS):
-            continue
-        count += len(node)
-        if count > limit:
-            return True
-        for item in node.values() if isinstance(node, dict) else node:
-            if isinstance(item, str):
-                count += len(item) // _CHARACTERS_PER_UNIT
-            elif isinstance(item, _CONTAINERS):
-                waiting.append(item)
-    return count > limit
 
 
 class QuickValidator:

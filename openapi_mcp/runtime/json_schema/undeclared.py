@@ -28,7 +28,7 @@ def undeclared_names(root: Schema, value: Any) -> Iterator[UndeclaredNames]:
     schema. A closed object is left to validation. A property of a pattern is declared. The alternatives of a union
     declare properties together.
     """
-    if isinstance(value, dict) and _is_flat_and_declared(value, root):
+    if isinstance(value, dict) and is_flat_and_declared(value, root):
         return
     search = _DeclarationSearch(root)
     waiting: list[tuple[tuple[str | int, ...], Any, tuple[Any, ...]]] = [((), value, (root,))]
@@ -46,7 +46,7 @@ def undeclared_names(root: Schema, value: Any) -> Iterator[UndeclaredNames]:
                 waiting.append(((*path, key), item, inner))
 
 
-def _is_flat_and_declared(value: Mapping[str, Any], root: Schema) -> bool:
+def is_flat_and_declared(value: Mapping[str, Any], root: Schema) -> bool:
     """Return whether an object is what most calls send: scalars, each of which the schema itself declares."""
     properties = root.get("properties", ())
     return all(name in properties and not isinstance(item, dict | list) for name, item in value.items())

@@ -213,9 +213,7 @@ class Calls:
         return response, self._observe(tool, request, response)
 
     async def _request(self, tool: Tool, arguments: Mapping[str, Any]) -> httpx.Request:
-        from ..json_schema import exceeds
-
-        if exceeds(arguments, MAX_BUILT_PARTS):
+        if background.exceeds(arguments, MAX_BUILT_PARTS):
             return await background.run("large", build_request, tool, arguments, self._options)
         return build_request(tool, arguments, self._options)
 
@@ -256,17 +254,17 @@ class Calls:
             result = make(max_bytes=limit, on_truncation=notes.append)
         if notes:
             await events.log("notice", notes[0])
-        await _log_findings(tool, findings, events)
+        if findings is not None and events.is_enabled_for("notice"):
+            await _log_findings(tool, findings, events)
         while max_streamed_bytes is not None and events.has_notified and limit and _size(result) > max_streamed_bytes:
             limit = min(limit, max_streamed_bytes) // 2
             result = make(max_bytes=limit)
-        return await self._with_deviations(tool, result, context_of(response.request).deviations, events)
+        deviations = context_of(response.request).deviations
+        return await self._with_deviations(tool, result, deviations, events) if deviations else result
 
 
-async def _log_findings(tool: Tool, findings: Findings | None, events: CallEvents) -> None:
+async def _log_findings(tool: Tool, findings: Findings, events: CallEvents) -> None:
     """Send the findings that are known soon to a client that asked for them; an observer's failure is only logged."""
-    if findings is None or not events.is_enabled_for("notice"):
-        return
     future = asyncio.wrap_future(findings)
     await asyncio.wait([future], timeout=MAX_FINDINGS_WAIT)
     if not future.done() or future.cancelled():

@@ -74,7 +74,7 @@ class ClientNotifier(CallEvents):
         self._interval = KEEP_ALIVE_INTERVAL if self._progress is None else PROGRESS_INTERVAL
 
     def heartbeat(self, *, is_binary: bool = False) -> "Heartbeat":
-        """Return the heartbeat of this call, which begins later if the answer is expected to be binary."""
+        """Start the heartbeat of this call, which begins later if the answer is expected to be binary."""
         return Heartbeat(self._beat, max(self._interval, BINARY_DELAY if is_binary else 0.0))
 
     def is_enabled_for(self, level: LogLevel, /) -> bool:
@@ -161,24 +161,22 @@ class ClientNotifier(CallEvents):
 
 
 class Heartbeat:
-    """A function that is called at intervals while a block lasts. A block that ends before the first costs one timer.
+    """A function that is called at intervals until `stop`; stopped before the first call, it is only a timer.
 
     `beat` returns the seconds until it is called again; `delay` are those before the first call.
     """
 
     def __init__(self, beat: Callable[[], Awaitable[float]], delay: float) -> None:
         self._beat = beat
-        self._delay = delay
         self._task: asyncio.Task[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(delay, self._start)
 
-    async def __aenter__(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(self._delay, self._start)
-
-    async def __aexit__(self, *_: object) -> None:
+    async def stop(self) -> None:
+        """Stop, and wait until nothing more is sent."""
         self._timer.cancel()
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait({self._task})  # so that nothing is sent after the block
+            await asyncio.wait({self._task})
 
     def _start(self) -> None:
         self._task = asyncio.create_task(self._run())

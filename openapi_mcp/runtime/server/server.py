@@ -4,8 +4,8 @@ No failure is raised: each becomes a reply. Transports stay thin: the bytes and 
 """
 
 import logging
-from collections.abc import Mapping
-from functools import lru_cache, partial
+from collections.abc import Awaitable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .. import media_types, protocol
@@ -16,6 +16,7 @@ from ..result.content import BINARY_FACTOR
 from ..tool import Tool
 from ..types import CallToolResult, JsonObject
 from ..upstream.client import Upstream
+from ..upstream.events import NO_EVENTS, CallEvents
 from .calls import Calls, Limiter, Observer
 from .catalog import Catalog, ListedTool
 from .notifications import ClientNotifier, Notify
@@ -140,27 +141,32 @@ class Server:
     async def _reply_to_call(
         self, call: ToolCall, tool: ListedTool, notify: Notify | None, caller: str, max_streamed_bytes: int | None
     ) -> JsonObject:
-        make_call = partial(
-            self._calls.call,
+        is_stream = max_streamed_bytes is not None
+        beats = is_stream or call.progress_token is not None
+        if notify is None or not (beats or call.revision.logging):
+            return call.reply(await self._result(call, tool, caller, max_streamed_bytes, NO_EVENTS), tool.output_schema)
+        max_binary_bytes = self._max_binary_bytes if is_stream else 0
+        events = ClientNotifier(call, notify, max_binary_bytes=max_binary_bytes, sanitizer=self._calls.sanitizer)
+        is_binary = is_stream and isinstance(tool, Tool) and _prefers_binary(tool.accept)
+        heartbeat = events.heartbeat(is_binary=is_binary) if beats else None
+        try:
+            result = await self._result(call, tool, caller, max_streamed_bytes, events)
+        finally:
+            if heartbeat is not None:
+                await heartbeat.stop()
+        return call.reply(result, tool.output_schema)
+
+    def _result(
+        self, call: ToolCall, tool: ListedTool, caller: str, max_streamed_bytes: int | None, events: CallEvents
+    ) -> Awaitable[CallToolResult]:
+        return self._calls.call(
             tool,
             call.arguments,
             caller=caller,
             trace=call.trace,
+            events=events,
             max_streamed_bytes=max_streamed_bytes,
         )
-        is_stream = max_streamed_bytes is not None
-        if notify is None or not (is_stream or call.progress_token is not None or call.revision.logging):
-            return call.reply(await make_call(), tool.output_schema)
-        max_binary_bytes = self._max_binary_bytes if is_stream else 0
-        sanitizer = self._calls.sanitizer
-        events = ClientNotifier(call, notify, max_binary_bytes=max_binary_bytes, sanitizer=sanitizer)
-        if is_stream or call.progress_token is not None:
-            is_binary = is_stream and isinstance(tool, Tool) and _prefers_binary(tool.accept)
-            async with events.heartbeat(is_binary=is_binary):
-                result = await make_call(events=events)
-        else:
-            result = await make_call(events=events)
-        return call.reply(result, tool.output_schema)
 
     def _reply_to_list(self, request: ToolList) -> bytes:
         key = (request.revision.name, request.cursor)

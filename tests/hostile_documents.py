@@ -6,11 +6,8 @@ and returns the path of the document. `measure` runs a command on one and return
 
 import json
 import os
-import resource
-import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -576,43 +573,40 @@ class Measured:
     mebibytes: float
 
 
+_STARTER = """
+import json, os, resource, signal, sys
+report, seconds, cpu, memory, *command = sys.argv[1:]
+pid = os.fork()
+if pid == 0:
+    resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu), int(cpu)))
+    os.execv(command[0], command)
+signal.signal(signal.SIGALRM, lambda *_: os.kill(pid, signal.SIGKILL))
+signal.setitimer(signal.ITIMER_REAL, float(seconds))
+_, status, usage = os.wait4(pid, 0)
+used = [os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024]
+os.write(int(report), json.dumps(used).encode())
+"""
+"""Starts a command and reports what it used. A process of its own, since the peak memory of a process counts from that
+of the one that forked it, and a test process is large."""
+
+
 def measure(arguments: Sequence[str], *, seconds: float = 100.0, cpu: int = 30, memory: int = 4 << 30) -> Measured:
     """Run `openapi-mcp` with these arguments, for at most `seconds` and `cpu` seconds, with at most `memory` bytes."""
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
-
     began = time.monotonic()
-    command = [sys.executable, "-m", "openapi_mcp", *arguments]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=limited,  # noqa: PLW1509
-    ) as process:
-        texts = ["", ""]
-        threads = [
-            threading.Thread(target=_read, args=(texts, n, stream))
-            for n, stream in enumerate((process.stdout, process.stderr))
-        ]
-        for thread in threads:
-            thread.start()
-        stop = threading.Timer(seconds, process.send_signal, [signal.SIGKILL])
-        stop.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        stop.cancel()
-        for thread in threads:
-            thread.join()
-    code = process.returncode if process.returncode >= 0 else None
-    return Measured(
-        code, texts[0], texts[1], time.monotonic() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-    )
-
-
-def _read(texts: list[str], number: int, stream: Any) -> None:
-    texts[number] = stream.read()
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, encoding="utf-8") as report:
+        limits = map(str, (write_end, seconds, cpu, memory))
+        completed = subprocess.run(
+            [sys.executable, "-S", "-c", _STARTER, *limits, sys.executable, "-m", "openapi_mcp", *arguments],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            pass_fds=[write_end],
+            check=False,
+        )
+        os.close(write_end)
+        code, used_cpu, peak = json.load(report)
+    elapsed = time.monotonic() - began
+    return Measured(code if code >= 0 else None, completed.stdout, completed.stderr, elapsed, used_cpu, peak)

@@ -369,7 +369,7 @@ PROXY: Final = (
         "basic/security_best_practices, SSRF",
         "No argument can change the host or the path of a request.",
         RUNTIME + "request/test_urls.py::test_no_value_changes_the_structure_of_the_url",
-        RUNTIME + "request/test_urls.py::test_two_values_cannot_form_a_dot_segment",
+        RUNTIME + "request/test_urls.py::test_values_cannot_form_a_dot_segment_with_each_other_or_with_the_template",
         RUNTIME + "request/test_headers.py::test_header_value_with_a_line_break_is_refused",
     ),
     must(

@@ -26,7 +26,7 @@ HEADERS = {
 }
 PROGRAMS = {
     "computing": "while True:\n    pass",
-    "one long step": "sorted(range(10**6)) * 0\nsum(i * i for i in range(10**9))",
+    "one long step": "sum(range(10**10))",
     "printing": "while True:\n    print('x' * 1000)",
     "sleeping": "import asyncio\nawait asyncio.sleep(12)",
     "calling": "listPets()",

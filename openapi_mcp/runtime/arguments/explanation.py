@@ -168,7 +168,7 @@ _EXPECTATIONS: Final[dict[str, Callable[[Any], str]]] = {
     "contains": lambda _: "must contain an item of the kind that its schema asks for",
     "minContains": lambda limit: f"must contain at least {_count(limit, 'item')} of the kind that its schema asks for",
     "maxContains": lambda limit: f"must contain at most {_count(limit, 'item')} of the kind that its schema limits",
-    "items": lambda _: "has more items than are allowed: it must be a shorter list",
+    "items": lambda limit: f"must have at most {_count(limit, 'item')}",
     "unevaluatedItems": lambda _: "has items that are not allowed: it must be a shorter list",
     "minProperties": lambda limit: f"must have at least {_count(limit, 'property')}",
     "maxProperties": lambda limit: f"must have at most {_count(limit, 'property')}",

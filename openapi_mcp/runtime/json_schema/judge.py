@@ -253,7 +253,7 @@ class Judge:
     def _items(self, schema_of_item: Any, value: Any, schema: Schema, limit: int) -> _Found:
         first = len(schema.get("prefixItems", ()))
         if schema_of_item is False:
-            return [Failure("items", False, value, schema)] if len(value) > first else []
+            return [Failure("items", first, value, schema)] if len(value) > first else []
         return self._within(((schema_of_item, value[index], (index,)) for index in range(first, len(value))), limit)
 
     def _prefix_items(self, schemas: list[Any], value: Any, _schema: Schema, limit: int) -> _Found:

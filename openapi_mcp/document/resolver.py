@@ -29,7 +29,7 @@ _DATA: Final = frozenset({"default", "enum", "const", "example", "examples", "va
 MAX_CHAIN: Final = 100
 """References that lead from one to the next, or through one another. Real chains have three."""
 
-MAX_STEPS: Final = 1_000_000
+MAX_STEPS: Final = 500_000
 """Visits of schemas, properties and parameters in one compilation, beside those for the size of the document. Known
 documents take up to 213,000."""
 

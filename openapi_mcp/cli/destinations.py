@@ -1,4 +1,4 @@
-"""Where credentials go: the hosts that a document sends each to, remembered from one start to the next.
+"""Destinations of credentials: the hosts that a document sends each to, remembered from one start to the next.
 
 A document that names another host than before gets no credential sent there: it may have been changed by somebody who
 wants to have it. The first start of a document is trusted, and so is what its user says: `--base-url` and
@@ -42,7 +42,7 @@ MAX_SHOWN: Final = 5
 """Hosts in an error about one credential."""
 
 _session: Final = dict[str, Origins]()
-"""What this process remembers, for reloads where nothing can be written."""
+"""Hosts that this process remembers, for reloads where nothing can be written."""
 
 
 def check(bridge: Bridge) -> None:

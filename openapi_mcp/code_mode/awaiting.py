@@ -37,7 +37,7 @@ _ADDING_METHODS: Final = frozenset(("append", "add", "insert", "appendleft", "se
 _EXTENDING_METHODS: Final = frozenset(("extend", "update"))
 
 _Relation: TypeAlias = Literal["same", "part", "holds"]
-"""How a name got a value: it has it, it has a part of it, or it holds it among others."""
+"""The way in which a name got a value: it has it, it has a part of it, or it holds it among others."""
 
 _Found: TypeAlias = tuple[ast.expr, bool]
 """An expression whose value is awaited, or, if true, one whose value holds what is awaited."""

@@ -1,4 +1,4 @@
-"""What programs cannot use: `lacks` finds it before a program runs, `cure` says what to do about the sandbox's errors.
+"""Python that programs cannot use: `lacks` finds it before a program runs, `cure` says what to do about the sandbox's errors.
 
 The sandbox runs a subset of Python. A program that uses more is refused before any of its calls is made, with each line
 and what to write instead, since a program that stops in the middle leaves its effects behind.
@@ -68,7 +68,7 @@ _SYNTAX: Final = {
     "TryStar": "has no except*: write except",
     "TypeAlias": "has no type statement: leave it out",
 }
-"""What to do about nodes of these types."""
+"""Cures for nodes of these types."""
 
 
 def lacks(tree: ast.Module) -> list[str]:
@@ -173,7 +173,7 @@ _CURES: Final = {
     r"NotImplementedError|\w*Error: .*not( yet)? support|AttributeError: (module|type object) ": _SUBSET,
     rf"AttributeError: {_PLAIN}|ImportError: cannot import|TypeError: \S+\(\) got an unexpected keyword": _SUBSET,
 }
-"""What to do about errors, by regular expressions for their last lines; the first that matches."""
+"""Cures for errors, by regular expressions for their last lines; the first that matches."""
 
 
 def cure(error: str) -> str:

@@ -24,7 +24,7 @@ iscoroutinefunction TimeoutError CancelledError InvalidStateError FIRST_COMPLETE
 Task Future
 """
 ASYNCIO_NAMES: Final = frozenset(_ASYNCIO.split())
-"""What `asyncio` has in programs."""
+"""The members of `asyncio` in programs."""
 
 PRELUDE: Final = """\
 import asyncio as _aio

@@ -82,7 +82,7 @@ class SandboxProcess:
 
     @property
     def is_parked(self) -> bool:
-        """Whether the program has no process."""
+        """True if the program has no process."""
         return self._parked is not None
 
     def start(self, source: str, functions: Container[str]) -> Suspension:

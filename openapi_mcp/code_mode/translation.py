@@ -45,7 +45,7 @@ class Translation:
 
     @property
     def is_async(self) -> bool:
-        """Whether the program contains `await`."""
+        """True if the program contains `await`."""
         return awaits(self.original)
 
     def line(self, number: int) -> int:

@@ -1,4 +1,4 @@
-"""Which files of a package's folder are packed into its archive: what its program needs, and nothing that is secret.
+"""The files of a package's folder that are packed into its archive: what its program needs, and nothing that is secret.
 
 Packed are
 

@@ -52,7 +52,7 @@ class Group:
     items: Sequence[tuple[str, "Node"]]
     closing: str
     single: bool = False
-    """Whether a comma follows a single item (a tuple)."""
+    """True if a comma follows a single item (a tuple)."""
 
 
 Node: TypeAlias = str | Group

@@ -58,7 +58,7 @@ class InputLocation:
     explode: bool = False
     required: bool = False
     named: bool = True
-    """Whether the input's name is in the request; otherwise its value is the whole part."""
+    """True if the input's name is in the request; otherwise its value is the whole part."""
 
     def __call__(
         self,

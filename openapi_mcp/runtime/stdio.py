@@ -37,11 +37,11 @@ MAX_SUBSCRIPTIONS: Final = 64
 """Concurrent subscriptions: a client needs one or two, and each takes memory until it ends."""
 
 GRACE_SECONDS: Final = 0.5
-"""How long messages may take after the input has ended: enough for what a shell pipes in, and less than a client waits
-for the process to end before it kills it."""
+"""Seconds that messages may take after the input has ended: enough for what a shell pipes in, and less than a client
+waits for the process to end before it kills it."""
 
 SUBSCRIPTION_END_SECONDS: Final = 1.0
-"""How long the last messages of subscriptions may take: a client that has stopped reading is not waited for."""
+"""Seconds that the last messages of subscriptions may take: a client that has stopped reading is not waited for."""
 
 
 async def serve(

@@ -1,4 +1,4 @@
-"""Where the references of a JSON Schema lead: only within the schema itself, nothing is fetched.
+"""The targets of the references of a JSON Schema: only within the schema itself, nothing is fetched.
 
 A reference is `#`, a JSON pointer (`#/$defs/Pet`) or the name of an anchor (`#pet`). `$dynamicRef` is read as `$ref`:
 without embedded resources both lead to the same place. Any other reference leads nowhere.

@@ -1,4 +1,4 @@
-"""How often schemas are applied to one part of a value: what a quick verdict costs, estimated from the schema."""
+"""The number of times that schemas are applied to one part of a value: the cost of a quick verdict, estimated."""
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple

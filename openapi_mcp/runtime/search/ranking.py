@@ -27,7 +27,7 @@ from .vectors import ToolVectors, word_table
 from .vocabulary import STOP_WORDS, SYNONYM_SETS, compounds, stem, words
 
 _HEAD, _CORE, _HEAD_SYNONYM, _CORE_SYNONYM, _REST = 1.0, 0.7, 0.6, 0.5, 0.3
-"""How well a tool matches a term: by the end of its path, by its names, by a synonym of these, by its other texts."""
+"""Relevances of a tool for a term: by the end of its path, by its names, by a synonym of these, by its other texts."""
 
 _PERSON_WEIGHT: Final = 0.6
 """The weight of the term `person` for a request that implies one, by `by Somebody` or `Somebody's`."""
@@ -38,7 +38,7 @@ _NAME: Final = re.compile("(?<=[\\w,;:] )[\"'\u201c]?[A-Z]|[\"\u201c][^\"\u201d]
 
 _SELF: Final = re.compile(r"\bwho am i\b|\bwhoami\b|\bmyself\b|\bmy (?:account|profile|user)\b", re.IGNORECASE)
 _SELF_TERMS: Final = ("me", "self", "whoami", "myself", stem("current"), stem("profile"))
-"""How APIs call the user whose credentials are sent."""
+"""Names of the user whose credentials are sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ _PRODUCER_FIT: Final[Mapping[tuple[bool, bool], float]] = {
     (False, True): 0.65,
     (False, False): 1.0,
 }
-"""How well a producer fits, by whether it searches for text and whether the request has a name to search for."""
+"""The fit of a producer, by whether it searches for text and whether the request has a name to search for."""
 
 _OWN_SCORE_SHARE: Final = 0.4
 """The share of a producer's own score for the request, beside its fit."""

@@ -43,7 +43,7 @@ BINARY_DELAY: Final = 25.0
 """Seconds before the first sign of life of a call whose answer is an image or a file: what follows one is cut."""
 
 _MAX_ENTRY_CHARACTERS: Final = 200
-"""How much of an entry a progress message shows: a line or two. The result has all of it."""
+"""Characters of an entry that a progress message shows: a line or two. The result has all of it."""
 
 _MEGABYTE: Final = 1_000_000
 

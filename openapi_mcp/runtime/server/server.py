@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # packages have functions, a live server has none
 logger = logging.getLogger("openapi_mcp")
 
 MAX_RESULT_BYTES: Final = 80_000
-"""How much of a response a result holds: 20,000 tokens of four bytes. Clients refuse results of more than 25,000."""
+"""Bytes of a response that a result holds: 20,000 tokens of four bytes. Clients refuse results of more than 25,000."""
 
 MAX_STREAMED_BYTES: Final = 1_000_000
 """The size of a result that follows notifications: clients drop an event of 1 MiB, which holds more than the result."""

@@ -47,7 +47,7 @@ PIECE_BYTES: Final = 64 * 1024
 """Bytes written at a time: as much as a socket accepts without waiting."""
 
 MAX_RESPONSE_BYTES: Final = 64 * 1024 * 1024
-"""How much of one body is held in memory: far more than a result shows, so that a truncated value can be counted."""
+"""Bytes of one body that are held in memory: far more than a result shows, so that a truncated value can be counted."""
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ Origin: TypeAlias = tuple[str, str, int]
 """Scheme, host and port to which a connection is made."""
 
 _MAX_BUFFERED_BYTES: Final = 256 * 1024
-"""How much of a body is held in memory before the API has to wait: one read of a fast connection."""
+"""Bytes of a body that are held in memory before the API has to wait: one read of a fast connection."""
 
 _PIECE_BYTES: Final = 64 * 1024
 """Bytes written or yielded at a time: a body up to this size is sent together with its head, a larger one in pieces."""

@@ -75,7 +75,7 @@ class Decoder:
 
     @property
     def is_complete(self) -> bool:
-        """Whether each coding is at its end, or nothing arrived."""
+        """True if each coding is at its end, or nothing arrived."""
         return all(coding.is_complete for coding in self._codings)
 
 

@@ -1,4 +1,4 @@
-"""Python that programs cannot use: `lacks` finds it before a program runs, `cure` says what to do about the sandbox's errors.
+"""Python that programs cannot use: `lacks` finds it before a program runs, `cure` explains errors of the sandbox.
 
 The sandbox runs a subset of Python. A program that uses more is refused before any of its calls is made, with each line
 and what to write instead, since a program that stops in the middle leaves its effects behind.

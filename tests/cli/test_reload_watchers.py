@@ -21,6 +21,8 @@ from openapi_mcp.config import Config
 from openapi_mcp.document.fetcher import Fetcher
 from tests.servers import running
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 20.0
 """Seconds after which a test fails; changes are noticed within a few hundredths of a second."""
 

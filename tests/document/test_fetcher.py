@@ -18,6 +18,8 @@ from openapi_mcp.document.fetcher import DEADLINE, Fetcher, origin, public
 from openapi_mcp.errors import DocumentError, ReferenceRefused
 from tests.runtime.echo import Recorded, answer, echoing
 
+pytestmark = pytest.mark.slow
+
 MOST = 1000
 
 

@@ -19,6 +19,8 @@ from openapi_mcp.runtime.tool import Argument, Encoding, MediaType, RequestBody,
 from tests.conftest import ROOT, SHARED
 from tests.generating import SPECS, bridge, generated, imported
 
+pytestmark = pytest.mark.slow
+
 MUSEUM = ROOT / "specs" / "museum.yaml"
 LIBRARY = ROOT / "specs" / "library.yaml"
 TORTURE = sorted(path for path in (SHARED / "torture").glob("*.*") if path.name != "expected.json")

@@ -20,6 +20,8 @@ from tests.runtime.http.test_sessions_of_clients import ENVELOPE, HELLO, message
 from tests.runtime.pets import pet_server
 from tests.runtime.raw import serving
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 20
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
 

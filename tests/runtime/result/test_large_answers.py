@@ -15,6 +15,8 @@ from openapi_mcp.runtime.result.sanitizing import Sanitizer
 from openapi_mcp.runtime.types import CallToolResult
 from tests.runtime.making import tool
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 80_000
 MAX_SECONDS = 15.0
 """Processor time of the largest answer: 60 MB of JSON took 14 s on an idle machine, now about one."""

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from openapi_mcp.runtime.result import partial_json
 from openapi_mcp.runtime.result.partial_json import PartialArray, PartialObject, read_beginning
 
+pytestmark = pytest.mark.slow
+
 STRINGS = st.sampled_from(["", "a", 'x,y]{"\\', "é😀", "\\", "\n"])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False) | STRINGS,

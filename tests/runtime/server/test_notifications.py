@@ -25,6 +25,8 @@ from tests.runtime.making import parameter, tool, with_body
 from tests.runtime.pets import DESCRIPTION
 from tests.runtime.wire import ENVELOPE, call
 
+pytestmark = pytest.mark.slow
+
 MEGABYTE = 1_000_000
 
 

@@ -24,6 +24,8 @@ from tests.runtime.news import ENTRIES, STREAMS, VALUES, NewsApi, news_server
 from tests.runtime.test_stdio import INITIALIZE, Pipes
 from tests.servers import running
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 STREAM = "text/event-stream"
 BOTH = f"application/json, {STREAM}"

@@ -19,6 +19,8 @@ from openapi_mcp.runtime.upstream.events import CallEvents
 from openapi_mcp.runtime.upstream.retries import Retries
 from tests.runtime.raw import serving
 
+pytestmark = pytest.mark.slow
+
 Write = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 BUDGET = 0.4

@@ -19,6 +19,8 @@ from tests.runtime.certificates import identity
 from tests.runtime.echo import echoing
 from tests.runtime.raw import serving
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[[Coroutine[Any, Any, None]], None]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

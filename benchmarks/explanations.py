@@ -179,4 +179,11 @@ EXPLANATIONS: Final = (
         r"must match exactly one schema in oneOf|context\.custom\.\d+ must have required property 'accountId'",
         ("digitalocean", "jira"),
     ),
+    Explanation(
+        "the document's",
+        "a value with the properties of two alternatives of a `oneOf` fits both, as neither excludes the other's; the "
+        "bridge accepts it, since a model cannot act on that refusal",
+        r"body.* must match exactly one schema in oneOf|tool_resources must (be null|match a schema in anyOf)",
+        ("github-rest", "redocly-pets", "openai"),
+    ),
 )

@@ -39,7 +39,7 @@ LATE = {
     *(PurePosixPath("arguments", f"{name}.py") for name in ("aside", "checking")),
     *(PurePosixPath("protocol", f"{name}.py") for name in ("header_arguments", "trace_context")),
     *(PurePosixPath("server", f"{name}.py") for name in ("deviations", "functions")),
-    *(PurePosixPath("json_schema/judge.py"), PurePosixPath("result/build.py")),
+    *(PurePosixPath("json_schema/judge.py"), PurePosixPath("result/build.py"), PurePosixPath("result/html_text.py")),
 }
 """Modules that every package has, and that are imported where they are needed, so that a start does not wait."""
 

@@ -27,7 +27,7 @@ from typing import Any, Final, NamedTuple
 from .. import event_streams, jsontext, media_types
 from ..errors import ArgumentError
 from ..types import MISSING, JsonObject, Missing, audio_content, blob_content, image_content, text_content
-from . import html_text, partial_json
+from . import partial_json
 
 MAX_WHOLE: Final = 512 * 1024
 """Bytes of a text, or of JSON, that is read as a whole, some hundredths of a second. A larger one is read up to here,
@@ -95,6 +95,8 @@ def read(content_type: str, data: bytes, uri: str, depth: int = 0, limits: ReadL
         return body
     start = data if len(data) <= limits.text else _beginning(data, limits.text)
     text, unread = decode(start, content_type), len(data) - len(start)
+    from . import html_text
+
     if html_text.is_html(kind, text):
         return DecodedBody(html_text.to_text(text), is_html=True, unread=unread)
     if media_types.is_text(kind) or (kind in {"", media_types.OCTET_STREAM} and _is_plain_text(start, text)):

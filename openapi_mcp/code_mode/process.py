@@ -80,11 +80,6 @@ class SandboxProcess:
         """The name that the sandbox gives to the program's source."""
         return f"<python-input-{int(self.translation.needs_prelude)}>"
 
-    @property
-    def is_parked(self) -> bool:
-        """True if the program has no process."""
-        return self._parked is not None
-
     def start(self, source: str, functions: Container[str]) -> Suspension:
         """Start the program and run it until it is suspended. Raises UnsupportedProgramError."""
         self.translation = translate(source, functions)

@@ -28,6 +28,20 @@ REFERENCEABLE: Final = frozenset(
 _FILE_LIKE: Final = ("#", "/", ".json", ".yaml", ".yml")
 """Parts of a value in a discriminator's `mapping` that make it a reference rather than the name of a schema."""
 
+_HEADER: Final[Mapping[str, str]] = {
+    "description": "text",
+    "style": "text",
+    "type": "text",
+    "format": "text",
+    "pattern": "text",
+    "collectionFormat": "text",
+    "items": "Schema",
+    "schema": "Schema",
+    "examples": "{Example}",
+    "content": "{MediaType}",
+}
+"""The fields of a Header Object, which a Parameter Object has too."""
+
 FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "OpenAPI": {
         "openapi": "text",
@@ -108,20 +122,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "servers": "[Server]",
     },
     "ExternalDocs": {"description": "text", "url": "text"},
-    "Parameter": {
-        "name": "text",
-        "in": "text",
-        "description": "text",
-        "style": "text",
-        "type": "text",
-        "format": "text",
-        "pattern": "text",
-        "collectionFormat": "text",
-        "items": "Schema",
-        "schema": "Schema",
-        "examples": "{Example}",
-        "content": "{MediaType}",
-    },
+    "Parameter": {"name": "text", "in": "text", **_HEADER},
     "RequestBody": {"description": "text", "content": "{MediaType}"},
     "MediaType": {
         "schema": "Schema",
@@ -148,18 +149,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "content": "{MediaType}",
         "links": "{Link}",
     },
-    "Header": {
-        "description": "text",
-        "style": "text",
-        "type": "text",
-        "format": "text",
-        "pattern": "text",
-        "collectionFormat": "text",
-        "items": "Schema",
-        "schema": "Schema",
-        "examples": "{Example}",
-        "content": "{MediaType}",
-    },
+    "Header": _HEADER,
     "Example": {"summary": "text", "description": "text", "serializedValue": "text", "externalValue": "text"},
     "Link": {"operationRef": "text", "operationId": "text", "description": "text", "server": "Server"},
     "Callback": {"*": "PathItem"},

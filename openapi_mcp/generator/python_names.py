@@ -93,7 +93,8 @@ def _identifiers(
     reserved = frozenset(taken)
     candidates = [NameCandidate(tuple(_legal(convert(name), reserved) for name in names[key]), key) for key in names]
     identifiers = distinct_names(candidates, MAX_NAME_LENGTH, fold=str.casefold)
-    assert all(name.isascii() and name.isidentifier() for name in identifiers)  # noqa: S101 - the safety of packages
+    if not all(name.isascii() and name.isidentifier() for name in identifiers):  # it would be code in a package
+        raise ValueError(f"not all of these are identifiers: {identifiers}")
     return dict(zip(names, map(Source, identifiers), strict=True))
 
 

@@ -245,9 +245,9 @@ class Search:
 
     def _with_indexed_terms(self, query: Query) -> Query:
         """Return the query without the terms that no tool has; such a term is likely a name."""
-        words = [self._indexed_term(word) for word in query.terms]
-        indexed = tuple(word for word in words if word.synonyms or word.term in self._counts)
-        return replace(query, terms=indexed, has_name=query.has_name or len(indexed) < len(words))
+        indexed = map(self._indexed_term, query.terms)
+        known = tuple(each for each in indexed if each.synonyms or each.term in self._counts)
+        return replace(query, terms=known, has_name=query.has_name or len(known) < len(query.terms))
 
     def _indexed_term(self, term: QueryTerm) -> QueryTerm:
         return replace(term, synonyms=tuple(synonym for synonym in term.synonyms if synonym in self._counts))

@@ -170,14 +170,12 @@ class Calls:
             raise ArgumentError(f"{refusal}\nThis cannot be sent: {failure}") from failure
         except UpstreamError as failure:
             result = error_result(self.sanitizer.text(str(failure)))
-        return await self._with_deviations(tool, result, [refusal] if refusal else [], context.events)
+        return await self._with_deviations(tool, result, [refusal], context.events) if refusal else result
 
     async def _with_deviations(
         self, tool: Tool, result: CallToolResult, deviations: Sequence[str], events: CallEvents
     ) -> CallToolResult:
         """Return a result that says first, and in `_meta`, how its request deviated from the document; log it."""
-        if not deviations:
-            return result
         sentences = [self.sanitizer.text(sentence) for sentence in deviations]
         logger.warning("The call of %s deviates from the document: %s", tool.name, " ".join(sentences))
         for sentence in sentences:

@@ -325,7 +325,7 @@ def test_stream_of_empty_lines_lets_others_run_while_its_entries_are_reported() 
     counting = Counting()
     response = asyncio.run(call(counting))
     assert (len(response.content), counting.entries) == (1_000_009, 1)
-    assert turns > 1_000_000 // 8192
+    assert turns >= 1_000_000 // 4096
 
 
 # Answers that are not what they say.

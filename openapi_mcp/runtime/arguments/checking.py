@@ -48,8 +48,7 @@ def prepare(tool: ToolDescription, arguments: Mapping[str, Any]) -> dict[str, An
 def check(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the arguments, coerced where that makes them fit, and the refusal of the others; empty if all fit.
 
-    Arguments for which that is not found out in time are not refused: the API judges them, and the log says so. Raises
-    ArgumentError for arguments that cannot be checked.
+    Arguments for which that is not found out in time are not refused: the API judges them, and the log says so.
     """
     coerced, failures, sentences = dict(arguments), list[Failure](), list[str]()
     known = verdict(tool.input_schema, arguments)
@@ -61,8 +60,8 @@ def check(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str
                 sentences = _refused_part(tool.input_schema, coerced)
             else:
                 logger.warning("The arguments of %s are too complex to be judged; the API judges them.", tool.name)
-        except RecursionError as error:
-            raise ArgumentError("The arguments are nested too deeply to be checked.") from error
+        except RecursionError:
+            return coerced, "The arguments are nested too deeply to be checked."
     sentences = [*misspellings(tool.input_schema, coerced), *explain(_shallowest_first(failures)), *sentences]
     if not sentences:
         return coerced, ""

@@ -6,8 +6,9 @@ they are used: a generated package without such bodies leaves them out.
 Specification: OpenAPI 3.2 Request Body Object and Media Type Object.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from ..errors import ArgumentError
 from ..tool import MediaType, RequestBody, Tool
 from ..types import MISSING, Missing
 from . import content
+from .context import deviate
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,27 @@ def _select_media_type(tool: Tool, body: RequestBody, arguments: Mapping[str, An
     if requested is None:
         return next((media for media in body.media_types if _accepts(media, value)), body.media_types[0])
     selected = next((media for media in body.media_types if media.content_type == requested), None)
-    if selected is None:
-        available = ", ".join(f"`{media.content_type}`" for media in body.media_types)
-        raise ArgumentError(f"`{_chooser(tool)}` must be one of {available}, not {requested!r}.")
-    return selected
+    return selected or _undeclared_media_type(_chooser(tool) or "", body, requested, value)
+
+
+_MEDIA_TYPE: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'+.^_`|~0-9A-Za-z-]+[ \t]*(;[ -+\--~\t]*)?")
+"""A media type without control characters and commas (RFC 9110 §8.3.1); no range."""
+
+
+def _undeclared_media_type(chooser: str, body: RequestBody, requested: Any, value: Any) -> MediaType:
+    """Return a media type that the document does not declare, with what it says of the one that takes the value.
+
+    It is refused (ArgumentError) unless requests may deviate; text that is no media type is refused in any case.
+    """
+    available = ", ".join(f"`{media.content_type}`" for media in body.media_types)
+    refusal = f"`{chooser}` must be one of {available}, not {requested!r}."
+    if not (isinstance(requested, str) and _MEDIA_TYPE.fullmatch(requested)):
+        raise ArgumentError(refusal)
+    deviate(refusal, f"The body is sent as {requested}.")
+    nearest = next((media for media in body.media_types if _accepts(media, value)), body.media_types[0])
+    has_parts = media_types.is_multipart(requested) or media_types.is_form(requested)
+    is_file = isinstance(value, str) and not (has_parts or media_types.is_text(requested))
+    return replace(nearest, content_type=requested, binary=is_file)
 
 
 def _requested(tool: Tool, arguments: Mapping[str, Any]) -> Any:

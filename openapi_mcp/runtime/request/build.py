@@ -31,7 +31,8 @@ class RequestOptions:
     `credential_sources` name the variable or option of a credential that is not read from the variable of its scheme.
     `client_certificate` says that connections use one, which satisfies mutualTLS. Files in the folders `file_roots`, at
     any depth, may be sent by their URL (`file:///…`); by default none. `lenient` sends what deviates from the document,
-    as far as it can be written: undeclared arguments in the query, and requests without a required credential.
+    as far as it can be written: undeclared arguments in the query, files and bodies of other media types, and
+    requests without a required credential.
     """
 
     base_url: str | None = field(default=None, repr=False)
@@ -50,13 +51,18 @@ def build_request(tool: Tool, arguments: Mapping[str, Any], options: RequestOpti
     The arguments are validated, or `options.lenient` allows others. `context_of` returns its deviations then.
     """
     try:
-        return _build(tool, arguments, options)
+        if not options.lenient:
+            return _build(tool, arguments, options, [])
+        with context.deviations_allowed() as deviations:
+            return _build(tool, arguments, options, deviations)
     except UnicodeEncodeError as error:
         raise ArgumentError(
             "An argument contains a lone surrogate (half of a character), which UTF-8 cannot encode."
         ) from error
     except RecursionError as error:
         raise ArgumentError("The arguments are nested too deeply.") from error
+    except ModuleNotFoundError as error:  # a package has the modules that its document's media types need
+        raise ArgumentError("The arguments take a media type that this package was generated without.") from error
 
 
 def add_trace_context(tool: Tool, request: httpx.Request, trace: Mapping[str, str]) -> None:
@@ -75,8 +81,9 @@ def add_trace_context(tool: Tool, request: httpx.Request, trace: Mapping[str, st
             request.headers[name] = value
 
 
-def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
-    by_location, deviations = _by_location(tool, arguments, lenient=options.lenient)
+def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions, deviations: list[str]) -> httpx.Request:
+    by_location, undeclared = _by_location(tool, arguments, lenient=options.lenient)
+    deviations += undeclared
     credentials = auth.build_credentials(tool, options.credentials, client_certificate=options.client_certificate)
     base_url = urls.parse_base_url(options.base_url or tool.base_url)
     if tool.required_schemes:

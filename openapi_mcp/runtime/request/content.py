@@ -15,9 +15,9 @@ from typing import Any, Final
 from urllib.parse import quote_plus
 
 from .. import jsontext, media_types
-from ..errors import ArgumentError
 from ..tool import Argument, Encoding, MediaType, XmlDocument, XmlNode
 from . import styles
+from .context import deviate
 from .styles import scalar_text
 
 RECORD_SEPARATOR: Final = "\x1e"
@@ -100,11 +100,16 @@ def _xml(value: Any, content_type: str, described: XmlDocument | None) -> bytes:
 
 
 def _text(value: Any, content_type: str) -> bytes:
-    charset = _charset(content_type)
+    """Return a text in its charset; with character references, as forms of HTML have them, where requests may deviate.
+
+    Specification: WHATWG HTML "Form submission" (what an encoding cannot express).
+    """
+    charset, text = _charset(content_type), scalar_text(value)
     try:
-        return scalar_text(value).encode(charset)
-    except UnicodeEncodeError as error:
-        raise ArgumentError(f"The text holds characters that {charset} cannot express.") from error
+        return text.encode(charset)
+    except UnicodeEncodeError:
+        deviate(f"The text holds characters that {charset} cannot express.", "They are sent as in `&#8364;`.")
+        return text.encode(charset, "xmlcharrefreplace")
 
 
 def _charset(content_type: str) -> str:

@@ -1,13 +1,23 @@
-"""Facts about a request that its answer is explained with: its credentials, a guessed base URL, its deviations."""
+"""Facts about a request that its answer is explained with: its credentials, a guessed base URL, its deviations.
 
+`deviate` is called where a value does not fit the document but can be written. What cannot be written, or would lead to
+another resource or end a header, is refused in any case and does not call it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
 import httpx
 
+from ..errors import ArgumentError
 from ..tool import SecurityScheme
 
 _EXTENSION: Final = "openapi_mcp.context"
+_DEVIATIONS: Final[ContextVar[list[str] | None]] = ContextVar("deviations", default=None)
+"""The deviations of the request that is built; None where none is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +30,25 @@ class RequestContext:
     sent: tuple[tuple[SecurityScheme, str], ...] = ()
     base_url_is_guess: bool = False
     deviations: tuple[str, ...] = ()
+
+
+@contextmanager
+def deviations_allowed() -> Iterator[list[str]]:
+    """Let requests that are built in this context deviate from the document; yield the list of their deviations."""
+    deviations: list[str] = []
+    token = _DEVIATIONS.set(deviations)
+    try:
+        yield deviations
+    finally:
+        _DEVIATIONS.reset(token)
+
+
+def deviate(refusal: str, remedy: str) -> None:
+    """Raise ArgumentError with the refusal; where deviations are allowed, note it, and what is sent instead."""
+    deviations = _DEVIATIONS.get()
+    if deviations is None:
+        raise ArgumentError(refusal)
+    deviations.append(f"{refusal} {remedy}")
 
 
 def attach(request: httpx.Request, context: RequestContext) -> None:

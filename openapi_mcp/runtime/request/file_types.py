@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from .. import media_types
-from ..errors import ArgumentError
+from .context import deviate
 from .files import FileContent
 
 _SIGNATURES: Final[tuple[tuple[int, bytes, tuple[str, ...]], ...]] = (
@@ -44,8 +44,8 @@ _OF_RANGES: Final = {
 def content_type(file: FileContent, declared: str, name: str, *, is_part: bool = False) -> str:
     """Return the Content-Type of a body, or of a part, that is declared as this type, range or list.
 
-    Raises ArgumentError where the file is of another type. A part declared for any bytes has the type that a `data:`
-    URL names.
+    A file of another type is refused (ArgumentError), or sent as what it is where requests may deviate. A part declared
+    for any bytes has the type that a `data:` URL names.
     """
     types = _types(file)
     if covered := _covering(declared, types):
@@ -53,7 +53,8 @@ def content_type(file: FileContent, declared: str, name: str, *, is_part: bool =
     if _is_generic(declared):
         return file.content_type if is_part and file.content_type and _is_named(file) else media_types.OCTET_STREAM
     if types and (_is_named(file) or _is_recognisable(declared)):
-        raise ArgumentError(f"`{name}` must be a file of the type {declared}, not {types[0]}.")
+        deviate(f"`{name}` must be a file of the type {declared}, not {types[0]}.", f"It is sent as {types[0]}.")
+        return types[0]
     return _default(declared)
 
 

@@ -21,6 +21,7 @@ from urllib.request import url2pathname
 from .. import media_types
 from ..errors import ArgumentError
 from ..tool import Encoding, MediaType
+from .context import deviate
 from .styles import scalar_text
 
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
@@ -45,22 +46,28 @@ class FileContent:
 
 
 def decode(value: Any, name: str) -> FileContent:
-    """Return the file that a base64 string or a `data:` URL stands for. Raises ArgumentError."""
+    """Return the file that a base64 string or a `data:` URL stands for.
+
+    Any other value is refused (ArgumentError), or is the text of the file where requests may deviate.
+    """
     if isinstance(value, FileContent):
         return value
     if not isinstance(value, str):
-        raise ArgumentError(f"`{name}` must be a base64 string (the bytes of a file), not {scalar_text(value)[:40]}.")
+        deviate(f"`{name}` must be a base64 string (the bytes of a file), not {scalar_text(value)[:40]}.", _AS_TEXT)
+        return FileContent(scalar_text(value).encode("utf-8"))
     if value[:5].lower() == "data:":
         return _data_url(value, name)
     return FileContent(_base64(value, name))
 
 
+_AS_TEXT: Final = "It is sent as text."
+
+
 def _data_url(url: str, name: str) -> FileContent:
     head, comma, data = url[5:].partition(",")
     if not comma:
-        raise ArgumentError(
-            f"`{name}` must be a data: URL with a comma before its data, e.g. `data:image/png;base64,…`."
-        )
+        deviate(f"`{name}` must be a data: URL with a comma before its data, e.g. `data:image/png;base64,…`.", _AS_TEXT)
+        return FileContent(url.encode("utf-8"))
     kind, marker, _ = head.partition(";base64")
     return FileContent(
         _base64(data, name) if marker else unquote_to_bytes(data),
@@ -70,13 +77,14 @@ def _data_url(url: str, name: str) -> FileContent:
 
 
 def _base64(text: str, name: str) -> bytes:
-    """Decode RFC 4648 §4 or §5; white space and missing padding are accepted. Raises ArgumentError."""
+    """Decode RFC 4648 §4 or §5; white space and missing padding are accepted. Other text is as in `decode`."""
     compact = re.sub(r"\s", "", text).rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(compact + "=" * (-len(compact) % 4), validate=True)
-    except (binascii.Error, ValueError) as error:
+    except (binascii.Error, ValueError):
         excerpt = text if len(text) <= 40 else text[:40] + "…"
-        raise ArgumentError(f"`{name}` must be base64 (the bytes of a file); {excerpt!r} is not base64.") from error
+        deviate(f"`{name}` must be base64 (the bytes of a file); {excerpt!r} is not base64.", _AS_TEXT)
+        return text.encode("utf-8")
 
 
 def read_file_urls(value: Any, media: MediaType, roots: tuple[Path, ...]) -> Any:

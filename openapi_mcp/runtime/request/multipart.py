@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .. import media_types
-from ..errors import ArgumentError
 from ..tool import Encoding, MediaType
 from . import content, file_types, files, styles
+from .context import deviate
 
 _UNDECLARED: Final = Encoding()
 # WHATWG HTML, "escape a string" for names in Content-Disposition: these three and no others.
@@ -36,16 +36,19 @@ class Part:
 
 
 def encode(value: Any, media: MediaType) -> tuple[str, bytes]:
-    """Return the Content-Type with its boundary, and the body. Raises ArgumentError if `value` has no parts."""
+    """Return the Content-Type with its boundary, and the body.
+
+    A value without parts is refused (ArgumentError), or is the only part where requests may deviate.
+    """
     content_type = media_types.concrete(media.content_type)
     if isinstance(value, dict):
         parts = list(_named(value, media.encoding))
     elif isinstance(value, list):
         parts = list(_positional(value, media.encoding))
     else:
-        raise ArgumentError(
-            f"A {media_types.essence(content_type)} body must be an object whose properties are the parts."
-        )
+        refusal = f"A {media_types.essence(content_type)} body must be an object whose properties are the parts."
+        deviate(refusal, "The value is sent as one part.")
+        parts = list(_positional([value], media.encoding))
     bodies = [part.to_wire() for part in parts]
     boundary = _boundary(bodies, media_types.parameter(content_type, "boundary"))
     delimiter = b"--" + boundary.encode("ascii")

@@ -170,3 +170,134 @@ def test_function_that_cannot_be_called_is_not_bypassed(arguments: dict[str, Any
     sent = Sent(list_pets.tool, function=list_pets)
     assert sent.call(arguments).is_error
     assert sent.requests == []
+
+
+AS_TEXT = "It is sent as text."
+PDF = "data:application/pdf;base64,JVBERi0xLjQK"
+FILE = {"type": "string", "format": "binary"}
+
+
+def body_of(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def part(**schema: Any) -> dict[str, Any]:
+    return body_of({"multipart/form-data": {"schema": {"type": "object", "properties": schema}}})
+
+
+SENT_DEVIATIONS = [
+    (  # a file of another type
+        body_of({"image/png": {"schema": FILE}}),
+        {"body": PDF},
+        ("application/pdf", b"%PDF-1.4\n"),
+        ["`body` must be a file of the type image/png, not application/pdf. It is sent as application/pdf."],
+    ),
+    (  # a file that is known by its first bytes only
+        body_of({"image/*": {"schema": FILE}}),
+        {"body": "JVBERi0xLjQK"},
+        ("application/pdf", b"%PDF-1.4\n"),
+        ["`body` must be a file of the type image/*, not application/pdf. It is sent as application/pdf."],
+    ),
+    (
+        body_of({"image/png": {"schema": FILE}}),
+        {"body": "no base64!"},
+        ("image/png", b"no base64!"),
+        ["`body` must be base64 (the bytes of a file); 'no base64!' is not base64. It is sent as text."],
+    ),
+    (
+        body_of({"image/png": {"schema": FILE}}),
+        {"body": "data:no comma"},
+        ("image/png", b"data:no comma"),
+        ["`body` must be a data: URL with a comma before its data, e.g. `data:image/png;base64,…`. " + AS_TEXT],
+    ),
+    (
+        body_of({"text/plain; charset=iso-8859-1": {"schema": STRING}}),
+        {"body": "5 €"},
+        ("text/plain; charset=iso-8859-1", b"5 &#8364;"),
+        ["The text holds characters that iso-8859-1 cannot express. They are sent as in `&#8364;`."],
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "arguments", "body", "sentences"), SENT_DEVIATIONS)
+def test_bodies_that_do_not_fit_are_sent_and_reported(
+    fields: dict[str, Any], arguments: dict[str, Any], body: tuple[str, bytes], sentences: list[str]
+) -> None:
+    api_tool = tool_of(fields)
+    sent = Sent(api_tool)
+    result = sent.call(arguments)
+    assert [(request.headers["content-type"], request.content) for request in sent.requests] == [body]
+    assert result.meta[DEVIATIONS] == sentences
+    strict = Sent(api_tool, lenient=False)
+    assert strict.call(arguments).is_error
+    assert strict.requests == []
+
+
+def test_value_that_is_no_file_is_sent_in_its_part() -> None:
+    sent = Sent(tool_of(part(photo=FILE)))
+    result = sent.call({"photo": 5})
+    assert b'name="photo"; filename="photo"\r\nContent-Type: application/octet-stream\r\n\r\n5\r\n' in (
+        sent.requests[0].content
+    )
+    assert "It is sent as text." in result.meta[DEVIATIONS][1]
+
+
+def test_value_without_parts_is_the_only_part() -> None:
+    fields = body_of({"multipart/form-data": {"schema": {"type": "array", "items": STRING}}})
+    sent = Sent(tool_of(fields))
+    result = sent.call({"body": 5})
+    assert b"Content-Type: text/plain\r\n\r\n5\r\n" in sent.requests[0].content
+    assert result.meta[DEVIATIONS][1].endswith("The value is sent as one part.")
+
+
+CHOICE = body_of({"application/json": {"schema": {}}, "text/plain": {"schema": {}}})
+
+
+@pytest.mark.parametrize(
+    ("media_type", "value", "content"),
+    [
+        ("application/vnd.api+json", {"a": 1}, b'{"a":1}'),
+        ("application/json; v=2", {"a": 1}, b'{"a":1}'),
+        ("application/x-www-form-urlencoded", {"a": 1}, b"a=1"),
+        ("application/yaml", "a: 1", b"a: 1"),
+        ("application/xml", "<a/>", b"<a/>"),
+        ("image/png", "AAEC", b"\0\1\2"),
+    ],
+)
+def test_body_is_sent_in_an_undeclared_media_type(media_type: str, value: Any, content: bytes) -> None:
+    api_tool = tool_of(CHOICE)
+    chooser = next(item.name for item in api_tool.arguments if item.location == "media_type")
+    sent = Sent(api_tool)
+    result = sent.call({"body": value, chooser: media_type})
+    assert [(each.headers["content-type"], each.content) for each in sent.requests] == [(media_type, content)]
+    assert result.meta[DEVIATIONS][-1].endswith(f"The body is sent as {media_type}.")
+    assert Sent(api_tool, lenient=False).call({"body": value, chooser: media_type}).is_error
+
+
+@pytest.mark.parametrize("media_type", ["json", "text/plain\r\nX: y", "text/plain, a/b", "image/*", 5, ""])
+def test_body_is_not_sent_in_what_is_no_media_type(media_type: Any) -> None:
+    api_tool = tool_of(CHOICE)
+    chooser = next(item.name for item in api_tool.arguments if item.location == "media_type")
+    sent = Sent(api_tool)
+    assert sent.call({"body": "x", chooser: media_type}).is_error
+    assert sent.requests == []
+
+
+def test_deep_arguments_are_sent_as_far_as_they_can_be_written() -> None:
+    value: list[Any] = []
+    for _ in range(2000):
+        value = [value]
+    sent = Sent(tool_of(json_body({"$ref": "#/components/schemas/T"}), components={"schemas": {"T": TREE}}))
+    result = sent.call({"body": value})
+    assert "nested too deeply" in result.content[0]["text"]
+    assert len(sent.requests) == (not result.is_error)
+
+
+TREE = {"type": "array", "items": {"$ref": "#/components/schemas/T"}}
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "file://host/etc/passwd"])
+def test_files_that_may_not_be_read_are_refused(url: str) -> None:
+    sent = Sent(tool_of(body_of({"image/png": {"schema": FILE}})))
+    assert sent.call({"body": url}).is_error
+    assert sent.requests == []

@@ -11,7 +11,6 @@ Specification: basic/transports, "Streamable HTTP", of 2025-03-26 to 2026-07-28.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -22,10 +21,9 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from .. import protocol
-from ..protocol import Cancellation, Session, Step, Subscription, ToolCall, jsonrpc
+from ..protocol import Session, Step, Subscription, ToolCall, jsonrpc
 from ..server.reloadable import ReloadableServer
 from ..server.server import Reply, Server
-from ..types import JsonObject, error_result
 from ..upstream.shares import CALLER, Caller
 from . import access
 from .access import LOOPBACK, AccessPolicy, Headers
@@ -41,16 +39,14 @@ from .limits import (
     Turns,
 )
 from .responses import EVENT_STREAM, KEEP_ALIVE, HTTPError, ResponseBody, ResponseWriter
-from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore, Stop
+from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore
+from .timeouts import AnswerTimeouts
 
 if TYPE_CHECKING:
     from .workers import WorkerChannel
 
 REQUEST_TIMEOUT: Final = 600.0
 """Seconds for a complete message: far more than clients wait, and the end of work that no client waits for."""
-
-SHUTDOWN_EVENT: Final = "shutdown"
-"""The key in `scope["state"]` of an asyncio.Event that is set when the server begins to stop (see `connections`)."""
 
 _CACHED_HEADERS: Final = 128
 """Requests whose parsed headers are cached: of many clients at once, and 8 MiB if all are as long as allowed."""
@@ -158,7 +154,7 @@ class _Endpoint:
         policy: AccessPolicy,
         reader: MessageReader,
         sessions: SessionManager,
-        timeouts: "AnswerTimeouts",
+        timeouts: AnswerTimeouts,
         *,
         writer: Callable[[Send], ResponseWriter],
         callers: Callers,
@@ -251,6 +247,7 @@ class _Endpoint:
         session = Session() if protocol.is_stateless(message, headers) else self._sessions.session(headers)
         step = self._server.receive(message, session, headers)
         CALLER.set(caller)
+        SESSION_STATE.set(None if session.id is None else partial(self._sessions.store.state, session))
         if isinstance(step.action, Subscription):
             access.check_accepts_events(headers)
             with self._streams.place(caller, step.action.request_id):
@@ -300,101 +297,3 @@ class _Endpoint:
 
 def _response(reply: Reply | None) -> ResponseBody | None:
     return None if reply is None else ResponseBody(reply.status, reply.body)
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerTimeouts:
-    """The time limit of answers in seconds (None is no limit), and their cancellation."""
-
-    request_timeout: float | None
-
-    async def call(
-        self, work: Awaitable[Reply], step: Step, tracker: RegisterStop | None, receive: Receive | None
-    ) -> Reply | None:
-        """Return the answer to a message, or an error if it took too long; None if the work was stopped.
-
-        `receive` is given for a client that cancels by closing its connection.
-        """
-        try:
-            return await _run_until_stopped(work, self.request_timeout, tracker, receive)
-        except TimeoutError:
-            return _timeout_reply(step, f"The call took longer than {self.request_timeout:g} seconds and was stopped.")
-
-    async def stream(
-        self,
-        work: Awaitable[Reply],
-        scope: Scope,
-        receive: Receive,
-        end: Callable[[], None],
-        tracker: RegisterStop | None,
-    ) -> Reply | None:
-        """Return the answer to a request that lasts until its client leaves; a server that stops calls `end`."""
-        shutdown: asyncio.Event | None = scope.get("state", {}).get(SHUTDOWN_EVENT)
-        ending = None if shutdown is None else asyncio.create_task(_call_after(shutdown, end))
-        try:
-            return await _run_until_stopped(work, None, tracker, receive)
-        finally:
-            if ending is not None:
-                ending.cancel()
-
-
-async def _run_until_stopped(
-    work: Awaitable[Reply], seconds: float | None, tracker: RegisterStop | None, receive: Receive | None
-) -> Reply | None:
-    """Return the result of the work; None if it was stopped before. Raises TimeoutError.
-
-    The work runs in the task of its request, which is cheaper than a task of its own; to stop it, its timeout is moved
-    to now.
-    """
-    stopped = False
-
-    def stop() -> None:
-        nonlocal stopped
-        if not (stopped or limit.expired()):
-            stopped = True
-            limit.reschedule(asyncio.get_running_loop().time())
-
-    limit = asyncio.timeout(seconds)
-    leaving: asyncio.Task[None] | None = None
-    try:
-        async with limit:
-            with _UNTRACKED if tracker is None else tracker(stop):
-                leaving = None if receive is None else asyncio.create_task(_stop_on_disconnect(receive, stop))
-                return await work
-    except TimeoutError:
-        if stopped:
-            return None
-        raise
-    finally:
-        if leaving is not None:
-            leaving.cancel()
-
-
-_UNTRACKED: Final = nullcontext()
-
-
-async def _stop_on_disconnect(receive: Receive, stop: Stop) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    stop()
-
-
-async def _call_after(event: asyncio.Event, function: Callable[[], None]) -> None:
-    await event.wait()
-    function()
-
-
-def _timeout_reply(step: Step, message: str) -> Reply:
-    """Return the answer to a message that took too long; to each message of a batch."""
-    replies = [_timeout_message(part, message) for part in step.batch or (step,)]
-    bodies = [jsonrpc.encode(reply) for reply in replies if reply is not None]
-    return Reply(b"[" + b",".join(bodies) + b"]" if step.batch else bodies[0], step.session, 200)
-
-
-def _timeout_message(step: Step, message: str) -> JsonObject | None:
-    """Return a result with `isError` for a tool call, so that the model sees it; an error for other requests."""
-    if isinstance(step.action, ToolCall):
-        return step.action.reply(error_result(message))
-    if step.action is None or isinstance(step.action, Cancellation):
-        return step.reply
-    return jsonrpc.error(jsonrpc.INTERNAL_ERROR, message, request_id=step.action.request_id)

@@ -16,8 +16,8 @@ import struct
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from .access import MAX_HEADER_BYTES
-from .app import SHUTDOWN_EVENT
 from .callers import TrustedProxies
+from .timeouts import SHUTDOWN_EVENT
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as _Base

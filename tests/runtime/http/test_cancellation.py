@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from openapi_mcp.runtime.http.app import SHUTDOWN_EVENT, create_app
+from openapi_mcp.runtime.http.app import create_app
+from openapi_mcp.runtime.http.timeouts import SHUTDOWN_EVENT
 from openapi_mcp.runtime.server.reloadable import ReloadableServer
 from openapi_mcp.runtime.upstream.client import Upstream
 from tests.runtime.hosted import Pets

@@ -1,0 +1,119 @@
+"""Time limits of answers: work whose client, time or server is gone is cancelled, and its cancellation is waited for.
+
+Specification: basic/utilities/cancellation; basic/transports, "Streamable HTTP", of 2026-07-28 for clients that close
+the connection of a call.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.types import Receive, Scope
+
+from ..protocol import Cancellation, Step, ToolCall, jsonrpc
+from ..server.server import Reply
+from ..types import JsonObject, error_result
+from .sessions import RegisterStop, Stop
+
+SHUTDOWN_EVENT: Final = "shutdown"
+"""The key in `scope["state"]` of an asyncio.Event that is set when the server begins to stop (see `connections`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTimeouts:
+    """The time limit of answers in seconds (None is no limit), and their cancellation."""
+
+    request_timeout: float | None
+
+    async def call(
+        self, work: Awaitable[Reply], step: Step, tracker: RegisterStop | None, receive: Receive | None
+    ) -> Reply | None:
+        """Return the answer to a message, or an error if it took too long; None if the work was stopped.
+
+        `receive` is given for a client that cancels by closing its connection.
+        """
+        try:
+            return await _run_until_stopped(work, self.request_timeout, tracker, receive)
+        except TimeoutError:
+            return _timeout_reply(step, f"The call took longer than {self.request_timeout:g} seconds and was stopped.")
+
+    async def stream(
+        self,
+        work: Awaitable[Reply],
+        scope: Scope,
+        receive: Receive,
+        end: Callable[[], None],
+        tracker: RegisterStop | None,
+    ) -> Reply | None:
+        """Return the answer to a request that lasts until its client leaves; a server that stops calls `end`."""
+        shutdown: asyncio.Event | None = scope.get("state", {}).get(SHUTDOWN_EVENT)
+        ending = None if shutdown is None else asyncio.create_task(_call_after(shutdown, end))
+        try:
+            return await _run_until_stopped(work, None, tracker, receive)
+        finally:
+            if ending is not None:
+                ending.cancel()
+
+
+async def _run_until_stopped(
+    work: Awaitable[Reply], seconds: float | None, tracker: RegisterStop | None, receive: Receive | None
+) -> Reply | None:
+    """Return the result of the work; None if it was stopped before. Raises TimeoutError.
+
+    The work runs in the task of its request, which is cheaper than a task of its own; to stop it, its timeout is moved
+    to now.
+    """
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        if not (stopped or limit.expired()):
+            stopped = True
+            limit.reschedule(asyncio.get_running_loop().time())
+
+    limit = asyncio.timeout(seconds)
+    leaving: asyncio.Task[None] | None = None
+    try:
+        async with limit:
+            with _UNTRACKED if tracker is None else tracker(stop):
+                leaving = None if receive is None else asyncio.create_task(_stop_on_disconnect(receive, stop))
+                return await work
+    except TimeoutError:
+        if stopped:
+            return None
+        raise
+    finally:
+        if leaving is not None:
+            leaving.cancel()
+
+
+_UNTRACKED: Final = nullcontext()
+
+
+async def _stop_on_disconnect(receive: Receive, stop: Stop) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    stop()
+
+
+async def _call_after(event: asyncio.Event, function: Callable[[], None]) -> None:
+    await event.wait()
+    function()
+
+
+def _timeout_reply(step: Step, message: str) -> Reply:
+    """Return the answer to a message that took too long; to each message of a batch."""
+    replies = [_timeout_message(part, message) for part in step.batch or (step,)]
+    bodies = [jsonrpc.encode(reply) for reply in replies if reply is not None]
+    return Reply(b"[" + b",".join(bodies) + b"]" if step.batch else bodies[0], step.session, 200)
+
+
+def _timeout_message(step: Step, message: str) -> JsonObject | None:
+    """Return a result with `isError` for a tool call, so that the model sees it; an error for other requests."""
+    if isinstance(step.action, ToolCall):
+        return step.action.reply(error_result(message))
+    if step.action is None or isinstance(step.action, Cancellation):
+        return step.reply
+    return jsonrpc.error(jsonrpc.INTERNAL_ERROR, message, request_id=step.action.request_id)

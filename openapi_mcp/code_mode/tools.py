@@ -195,7 +195,7 @@ class ProgramCalls:
         self.notes += [f"{tool.name}: {note}" for note in notes]
         return value
 
-    def _count(self, name: str) -> None:
+    def _count(self, name: str, _status: int) -> None:
         self.counts[name] += 1
 
     def summary(self, before: str = " before the error") -> str:

@@ -19,6 +19,7 @@ from .protocol import Cancellation, Session, Step, Subscription, ToolCall, jsonr
 from .server.notifications import Notify
 from .server.reloadable import ReloadableServer
 from .server.server import Server
+from .session_state import SESSION_STATE, SessionState
 from .stdio_streams import EnqueueWrite, OversizedLine, Read, Write, background_writer, read_lines
 
 MAX_UNITS: Final = 1024
@@ -110,6 +111,7 @@ class StdioSession:
         self._max_line_bytes = max_line_bytes
         self._grace = grace
         self._session = Session()
+        self._state = SessionState()
         self._initialized = asyncio.Event()
         self._in_flight = InFlightLimit()
         self._call_slots = asyncio.Semaphore(max_calls)
@@ -125,6 +127,7 @@ class StdioSession:
 
     async def run(self) -> None:
         """Serve until `stop`, a closed output, or the end of the input and `grace` seconds for what is in progress."""
+        SESSION_STATE.set(lambda: self._state)
         with background_writer(self._write) as write:
             send = partial(self._send, write)
             reading = asyncio.create_task(self._read_messages(send))

@@ -69,7 +69,7 @@ class _CallContext(NamedTuple):
     events: CallEvents
     max_streamed_bytes: int | None
     max_result_bytes: int
-    on_sent: Callable[[], None]
+    on_sent: Callable[[int], None]
 
 
 class Calls:
@@ -120,21 +120,20 @@ class Calls:
         events: CallEvents = NO_EVENTS,
         max_streamed_bytes: int | None = None,
         max_result_bytes: int | None = None,
-        on_sent: Callable[[], None] | None = None,
+        on_sent: Callable[[int], None] | None = None,
     ) -> CallToolResult:
         """Return the result of a call, cut to `max_streamed_bytes` if a notification was sent before it.
 
         A built-in tool makes its calls through this method: they are limited, observed and reported like any other. It
         gives `max_result_bytes` for a result that it uses itself and that is not streamed to the client, and `on_sent`
-        to learn that the request has left: a call with invalid arguments, or without connection, has no effect.
+        to learn the status, or 0, once the request has left: a call with invalid arguments, or without connection, has
+        no effect.
         """
         if max_result_bytes is not None:
             max_streamed_bytes = None
         try:
             if isinstance(tool, BuiltinTool):
-                call = partial(
-                    self.call, caller=caller, trace=trace, events=events, max_streamed_bytes=max_streamed_bytes
-                )
+                call = _ClientCalls(self, caller, trace, events, max_streamed_bytes)
                 return self.sanitizer.result(await tool.answer(await self._prepare(tool, arguments), call))
             wait = self._limiter(caller, tool.name) if self._limiter else None
             if wait is not None:
@@ -221,9 +220,9 @@ class Calls:
             response = await self.upstream.send(request, context.events)
         except BaseException as error:
             if not any(isinstance(cause, _UNSENT) for cause in causes(error)):
-                context.on_sent()
+                context.on_sent(0)
             raise
-        context.on_sent()
+        context.on_sent(response.status_code)
         return response
 
     def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> Findings | None:
@@ -274,7 +273,38 @@ async def _log_findings(tool: Tool, findings: Findings, events: CallEvents) -> N
         await events.log("notice", sentence)
 
 
-def _ignore() -> None:
+class _ClientCalls(NamedTuple):
+    """The calls that a built-in tool makes on behalf of a client (CallByName)."""
+
+    calls: Calls
+    caller: str
+    trace: Mapping[str, str]
+    events: CallEvents
+    max_streamed_bytes: int | None
+
+    def __call__(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        /,
+        *,
+        max_result_bytes: int | None = None,
+        on_sent: Callable[[int], None] | None = None,
+    ) -> Awaitable[CallToolResult]:
+        """Return the result of a call."""
+        return self.calls.call(
+            tool,
+            arguments,
+            caller=self.caller,
+            trace=self.trace,
+            events=self.events,
+            max_streamed_bytes=self.max_streamed_bytes,
+            max_result_bytes=max_result_bytes,
+            on_sent=on_sent,
+        )
+
+
+def _ignore(_status: int) -> None:
     """Do nothing, for a caller that does not ask whether its request was sent."""
 
 

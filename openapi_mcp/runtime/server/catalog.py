@@ -18,6 +18,7 @@ from ..errors import CursorError
 from ..protocol import STATELESS
 from ..tool import Tool
 from ..types import CallToolResult, ToolDescription
+from ..upstream.events import CallEvents
 
 MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
 """The largest page: the official npm clients read at most 10 MiB in one line, and drop the connection over that."""
@@ -32,6 +33,11 @@ _LISTED_FIELDS: Final = tuple(field.name for field in fields(ToolDescription))
 class CallByName(Protocol):
     """A function that calls a tool on behalf of the client whose call is answered; a failure is a result."""
 
+    @property
+    def events(self) -> CallEvents:
+        """The receiver of what happens meanwhile, for the client."""
+        ...
+
     def __call__(
         self,
         tool: Tool,
@@ -39,19 +45,24 @@ class CallByName(Protocol):
         /,
         *,
         max_result_bytes: int | None = None,
-        on_sent: Callable[[], None] | None = None,
+        on_sent: Callable[[int], None] | None = None,
     ) -> Awaitable[CallToolResult]:
         """Return the result of a call; with `max_result_bytes` it holds so much of the response, and is not sent on.
 
-        `on_sent` is called once the request has been sent, as far as that is known; not for a call that was refused.
+        `on_sent` is called with the status of the response once the request has been sent, as far as that is known, and
+        with 0 if no response came; not for a call that was refused.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltinTool(ToolDescription):
-    """A tool that the server answers. `answer` gets arguments that fit the inputSchema; it may raise RuntimeFailure."""
+    """A tool that the server answers. `answer` gets arguments that fit the inputSchema; it may raise RuntimeFailure.
+
+    `target` returns the name of the tool that a call with some arguments will call, where they name it.
+    """
 
     answer: Callable[[Mapping[str, Any], CallByName], Awaitable[CallToolResult]]
+    target: Callable[[Mapping[str, Any]], object] = lambda _: None
 
 
 ListedTool: TypeAlias = Tool | BuiltinTool

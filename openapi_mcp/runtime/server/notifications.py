@@ -32,6 +32,9 @@ PROGRESS_BYTES: Final = 1024 * 1024
 PROGRESS_SECONDS: Final = 1.0
 """Seconds after the last notification from which any further bytes are notified."""
 
+MAX_QUICK_STEPS: Final = 20
+"""Steps of a call that are notified however quickly they follow each other; later ones once in PROGRESS_SECONDS."""
+
 PROGRESS_INTERVAL: Final = 5.0
 """Seconds without a notification after which a call reports that it goes on; clients give up after 60, or 10."""
 
@@ -70,6 +73,7 @@ class ClientNotifier(CallEvents):
         self._progress = None if call.progress_token is None else Progress(call, self._send)
         self.counts_bytes = self._progress is not None
         self._requested_at = 0.0
+        self._steps = 0
         self._notified_at = self._started_at = time.monotonic()
         self._interval = KEEP_ALIVE_INTERVAL if self._progress is None else PROGRESS_INTERVAL
 
@@ -91,6 +95,14 @@ class ClientNotifier(CallEvents):
     def on_call(self, tool: str) -> None:
         """Name this tool in the log messages that follow."""
         self._tool = tool
+
+    async def on_step(self, text: str) -> None:
+        """Notify of a step, unless many were notified just now; the heartbeats that follow tell it too."""
+        if self._progress is not None:
+            self._steps += 1
+            self._progress.note = self._sanitizer.text(text)
+            if self._steps <= MAX_QUICK_STEPS or time.monotonic() - self._notified_at >= PROGRESS_SECONDS:
+                await self._progress.entry(self._progress.note)
 
     async def on_request(self, request: httpx.Request) -> None:
         """Start the progress of the request's body; log the request."""
@@ -189,12 +201,13 @@ class Heartbeat:
 
 
 class Progress:
-    """The progress of one call, for the client that sent a token."""
+    """The progress of one call, for the client that sent a token. `note` is added to the messages of `beat`."""
 
     def __init__(self, call: ToolCall, notify: Notify, clock: Callable[[], float] = time.monotonic) -> None:
         self._call = call
         self._notify = notify
         self._clock = clock
+        self.note = ""
         self._value = 0
         self._elapsed = 0
         self._transfer: _Transfer | None = None
@@ -225,7 +238,8 @@ class Progress:
         self._elapsed = round(seconds)
         if self._transfer is not None:
             self._transfer.start_value += step  # so that the next bytes are more than this value
-        await self._send(self._value + step, f"still running after {self._elapsed} s")
+        note = f": {_shorten(self.note)}" if self.note else ""
+        await self._send(self._value + step, f"still running after {self._elapsed} s{note}")
 
     async def _send(self, value: int, message: str, total: int | None = None) -> None:
         self._value = value

@@ -30,6 +30,9 @@ class CallEvents:
     def on_call(self, tool: str) -> None:
         """Note the name of the tool that is called; later events are about this call."""
 
+    async def on_step(self, text: str) -> None:
+        """Handle a step of a tool that makes several calls; `text` tells how far it has come."""
+
     async def on_request(self, request: httpx.Request) -> None:
         """Handle a request that is about to be sent: the first, or the next after a redirect or a failure."""
 

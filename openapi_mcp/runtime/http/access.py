@@ -11,9 +11,11 @@ import hmac
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from .. import media_types
+from ..grants import Grant
+from ..protocol.jsonrpc import RequestId
 from .responses import EVENT_STREAM, Fields, HTTPError, ResponseBody
 
 Headers: TypeAlias = Mapping[str, str]
@@ -33,6 +35,16 @@ MAX_HEADERS: Final = 100
 JSON: Final = "application/json"
 
 
+class Door(Protocol):
+    """A verifier of access tokens (OAuth 2.1 resource server), which whoever makes the application may give it."""
+
+    async def admit(self, headers: Headers, query: bytes) -> Grant:
+        """Return what the token of a request grants. Raises HTTPError: 401, 400 for a malformed one, 503."""
+
+    def refusal(self, scopes: Collection[str], request_id: RequestId | None) -> HTTPError:
+        """Return the error (403) for a request whose token lacks some of the scopes that it needs."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPolicy:
     """The hosts, origins and token that requests need; each check raises HTTPError.
@@ -40,12 +52,14 @@ class AccessPolicy:
     `allowed_hosts` are the values that Host may have, `allowed_origins` those of Origin (which only browsers send):
     each a host for every port (`localhost`), a host with its port, or for Origin also a complete origin
     (`https://example.com`). None allows any. Besides, a page of this machine is allowed if it came by the port of this
-    server: other programs serve pages on the other ports. `auth_token`, if set, has to be sent by every client.
+    server: other programs serve pages on the other ports. `auth_token`, if set, has to be sent by every client; `door`
+    verifies tokens instead.
     """
 
     allowed_hosts: Collection[str] | None = LOOPBACK
     allowed_origins: Collection[str] | None = ()
     auth_token: str | None = field(default=None, repr=False)
+    door: Door | None = None
 
     def check_address(self, headers: Headers, port: int | None = None) -> None:
         """Keep pages in a browser from a server on the same machine, which listens on a port.
@@ -64,16 +78,31 @@ class AccessPolicy:
         """Raise HTTPError: 401 without or with a wrong bearer token, 400 for a malformed one."""
         if self.auth_token is None:
             return
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        token = token.strip(" ")
-        if scheme.lower() != "bearer":
-            raise _unauthorized("Bearer", "This server requires a token: send Authorization: Bearer <token>.")
-        if not token or not token.isascii() or " " in token:
-            raise _unauthorized(
-                'Bearer error="invalid_request"', "The Authorization header must have one token after Bearer.", 400
-            )
+        token = bearer_token(headers)
         if not hmac.compare_digest(_digest(token), _digest(self.auth_token)):
-            raise _unauthorized('Bearer error="invalid_token"', "The token is not the one of this server.")
+            raise unauthorized("The token is not the one of this server.", error="invalid_token")
+
+
+def bearer_token(headers: Headers, challenge: str = "") -> str:
+    """Return the token of a request; `challenge` are more parameters of the challenge in a refusal.
+
+    Raises HTTPError: 401 without a token, 400 for a malformed one (RFC 6750 §2.1, §3.1).
+    """
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    token = token.strip(" ")
+    if scheme.lower() != "bearer":
+        message = "This server requires a token: send Authorization: Bearer <token>."
+        raise unauthorized(message, challenge=challenge)
+    if not token or not token.isascii() or " " in token:
+        message = "The Authorization header must have one token after Bearer."
+        raise unauthorized(message, 400, error="invalid_request", challenge=challenge)
+    return token
+
+
+def unauthorized(message: str, status: int = 401, *, error: str = "", challenge: str = "") -> HTTPError:
+    """Return the error with a challenge (RFC 6750 §3): the code `error`, and the parameters `challenge`."""
+    parameters = ", ".join(filter(None, [f'error="{error}"' if error else "", challenge]))
+    return HTTPError(status, message, headers={"WWW-Authenticate": f"Bearer {parameters}".rstrip()})
 
 
 def check_size(lines: Collection[tuple[bytes, bytes]]) -> None:
@@ -138,10 +167,6 @@ def combine_lines(lines: Collection[tuple[bytes, bytes]]) -> Headers:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
-
-
-def _unauthorized(challenge: str, message: str, status: int = 401) -> HTTPError:
-    return HTTPError(status, message, headers={"WWW-Authenticate": challenge})
 
 
 def _digest(token: str) -> bytes:

@@ -21,12 +21,14 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from .. import protocol
+from ..grants import GRANT
 from ..protocol import Session, Step, Subscription, ToolCall, jsonrpc
 from ..server.reloadable import ReloadableServer
 from ..server.server import Reply, Server
+from ..session_state import SESSION_STATE
 from ..upstream.shares import CALLER, Caller
 from . import access
-from .access import LOOPBACK, AccessPolicy, Headers
+from .access import LOOPBACK, AccessPolicy, Door, Headers
 from .callers import Callers, TrustedProxies
 from .limits import (
     MAX_CONCURRENCY,
@@ -59,6 +61,7 @@ def create_app(
     allowed_hosts: Collection[str] | None = LOOPBACK,
     allowed_origins: Collection[str] | None = (),
     auth_token: str | None = None,
+    door: Door | None = None,
     trusted_proxies: Collection[str] = (),
     sessions: Sessions | None = None,
     channel: "WorkerChannel | None" = None,
@@ -72,11 +75,11 @@ def create_app(
 ) -> Starlette:
     """Return an ASGI application that serves MCP at `path`, and `ok` at `/health`.
 
-    `allowed_hosts`, `allowed_origins` and `auth_token` are those of `AccessPolicy`; `trusted_proxies` are addresses and
-    networks, ValueError for one that is neither. `sessions` (random by default) must have one secret in all processes
-    that serve the same clients; `channel` connects those on this machine. Times are in seconds: `receive_timeout` for a
-    message to arrive, `request_timeout` for its complete handling, `keep_alive` between two comments on a silent event
-    stream. At most `max_concurrency` messages are received at once, as many calls are made, and `max_streams` streams
+    `allowed_hosts`, `allowed_origins`, `auth_token` and `door` are those of `AccessPolicy`; `trusted_proxies` are
+    addresses and networks, ValueError for one that is neither. `sessions` (random by default) must have one secret in
+    all processes that serve the same clients; `channel` connects those on this machine. Times are in seconds:
+    `receive_timeout` for a message to arrive, `request_timeout` for its complete handling, `keep_alive` between two
+    comments on a silent event stream. At most `max_concurrency` messages are received at once, as many calls are made, and `max_streams` streams
     are open; no client has all of them (see `shares`). `background` is entered and left with the application's
     lifespan, at whose end the server is closed.
     """
@@ -85,7 +88,7 @@ def create_app(
     store = SessionStore(*((lambda _message: None, None) if channel is None else (channel.broadcast, channel.ended)))
     endpoint = _Endpoint(
         live,
-        AccessPolicy(allowed_hosts=allowed_hosts, allowed_origins=allowed_origins, auth_token=auth_token),
+        AccessPolicy(allowed_hosts=allowed_hosts, allowed_origins=allowed_origins, auth_token=auth_token, door=door),
         MessageReader(max_body_bytes, receive_timeout),
         SessionManager((sessions or Sessions.random()).for_principal(auth_token or ""), store),
         AnswerTimeouts(request_timeout),
@@ -202,6 +205,8 @@ class _Endpoint:
         if access.is_preflight(method, headers):
             return access.preflight_response(headers)
         self._policy.check_token(headers)
+        if self._policy.door is not None:
+            GRANT.set(await self._policy.door.admit(headers, scope.get("query_string", b"")))
         self._check_method(method, headers)
         request = _ClientRequest(scope, receive, headers, writer, self._callers.caller(scope, headers))
         if method == "POST":
@@ -246,6 +251,8 @@ class _Endpoint:
         caller, headers = request.caller, request.headers
         session = Session() if protocol.is_stateless(message, headers) else self._sessions.session(headers)
         step = self._server.receive(message, session, headers)
+        if self._policy.door is not None and (scopes := self._server.server.demanded_scopes(step)):
+            raise self._policy.door.refusal(scopes, None if step.action is None else step.action.request_id)
         CALLER.set(caller)
         SESSION_STATE.set(None if session.id is None else partial(self._sessions.store.state, session))
         if isinstance(step.action, Subscription):

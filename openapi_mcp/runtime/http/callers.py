@@ -6,7 +6,8 @@ that is no trusted proxy itself: everything before it was written by the client.
 these still shares what the address may have.
 
 Calls are counted for `--rate-limit` by session, else by token, else by address. Sessions cost nothing, so only a few of
-an address have a limit of their own, and the calls of the others count together.
+an address have a limit of their own, and the calls of the others count together. Where access tokens name their
+subjects, a subject is one client, whatever its sessions and addresses.
 Specification: RFC 4291 §2.5.4; X-Forwarded-For has none.
 """
 
@@ -18,6 +19,7 @@ from typing import Final, TypeAlias
 
 from starlette.types import Scope
 
+from ..grants import subject
 from ..protocol import Session
 from ..upstream.shares import Caller
 from .access import Headers
@@ -106,7 +108,7 @@ class Callers:
     def caller(self, scope: Scope, headers: Headers) -> Caller:
         """Return who sends a request."""
         peer, _ = scope.get("client") or ("", 0)
-        client = headers.get("mcp-session-id") or headers.get("user-agent") or ""
+        client = subject() or headers.get("mcp-session-id") or headers.get("user-agent") or ""
         return self._caller(peer, headers.get("x-forwarded-for", ""), client)
 
     def _new_caller(self, peer: str, forwarded_for: str, client: str) -> Caller:
@@ -115,6 +117,8 @@ class Callers:
 
     def counted_as(self, caller: Caller, session: Session) -> str:
         """Return the name under which a call in a valid session, or in an empty one, counts for rate limits."""
+        if named := subject():
+            return f"subject {named}"
         if session.id is not None and self._is_counted_by_itself(caller.address, session.id):
             return f"session {session.id}"
         return "token" if self._has_token else f"address {caller.address}"

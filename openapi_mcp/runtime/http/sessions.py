@@ -21,7 +21,9 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, get_args
 
+from ..grants import subject
 from ..protocol import HANDSHAKE, Cancellation, LogLevel, Session, Step, ToolCall, jsonrpc
+from ..session_state import SessionState
 from .access import Headers
 from .responses import Fields, HTTPError
 
@@ -39,7 +41,7 @@ _MAX_ID_LENGTH: Final = 200
 
 
 class Sessions:
-    """Issues session ids and reads them back. Ids of one `principal` are not valid for another one."""
+    """Issues session ids and reads them back. Ids of one `principal`, or of one `owner`, are not valid for another."""
 
     def __init__(
         self,
@@ -64,27 +66,27 @@ class Sessions:
         """Return Sessions with the same secret whose ids are valid for one credential only."""
         return Sessions(self._secret, self._lifetime, self._clock, principal=principal)
 
-    def issue(self, session: Session) -> str:
-        """Return the id of a new session, in visible ASCII: `revision.time.nonce.signature`."""
+    def issue(self, session: Session, owner: str = "") -> str:
+        """Return the id of a new session, in visible ASCII: `revision.time.nonce.signature`; `owner` is its subject."""
         body = f"{session.revision}.{int(self._clock()):x}.{session.id or secrets.token_urlsafe(16)}"
-        return f"{body}.{self._signature(body)}"
+        return f"{body}.{self._signature(body, owner)}"
 
-    def read(self, token: str) -> Session | None:
-        """Return the session of an id; None if it was not issued here, was altered, or has expired."""
-        body = self._body(token) if len(token) <= _MAX_ID_LENGTH else None
+    def read(self, token: str, owner: str = "") -> Session | None:
+        """Return the session of an id; None if it was not issued here and to `owner`, was altered, or has expired."""
+        body = self._body(token, owner) if len(token) <= _MAX_ID_LENGTH else None
         if body is None:
             return None
         revision, issued, nonce = body.split(".")
         expired = int(issued, 16) + self._lifetime < self._clock()
         return None if expired or revision not in HANDSHAKE else Session(revision=revision, id=nonce)
 
-    def _verify(self, token: str) -> str | None:
+    def _verify(self, token: str, owner: str) -> str | None:
         """Return the signed part of an id; None if the signature is wrong."""
         body, _, signature = token.rpartition(".")
-        return body if token.isascii() and hmac.compare_digest(self._signature(body), signature) else None
+        return body if token.isascii() and hmac.compare_digest(self._signature(body, owner), signature) else None
 
-    def _signature(self, body: str) -> str:
-        digest = hmac.digest(self._key, body.encode(), "sha256")
+    def _signature(self, body: str, owner: str) -> str:
+        digest = hmac.digest(self._key, f"{body}\0{owner}".encode("utf-8", "surrogatepass"), "sha256")
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
@@ -95,7 +97,7 @@ RegisterStop: TypeAlias = Callable[[Stop], AbstractContextManager[None]]
 """Makes a context in which the session of a call or stream can stop it, by calling the given `Stop`."""
 
 MAX_REMEMBERED_SESSIONS: Final = 10_000
-"""Sessions whose end, and whose log level, are remembered: a megabyte of each."""
+"""Sessions whose end, log level and state are remembered: a megabyte of each, without the values of the states."""
 
 _DIGEST_SIZE: Final = 16
 _CANCELLED, _ENDED, _LEVEL, _STREAM = b"c", b"e", b"l", b"s"
@@ -115,6 +117,7 @@ class SessionStore:
         self._levels: dict[bytes, LogLevel] = {}
         self._calls: dict[bytes, dict[bytes, Stop]] = {}
         self._streams: dict[bytes, tuple[int, Stop]] = {}
+        self._states: dict[bytes, SessionState] = {}
         self._handlers: dict[bytes, Callable[[bytes, bytes], None]] = {
             _CANCELLED: self._on_cancelled,
             _ENDED: self._on_ended,
@@ -134,6 +137,13 @@ class SessionStore:
     def set_level(self, session: Session) -> None:
         """Remember the log level that a session asked for."""
         self._publish(_LEVEL, _key(session), (session.log_level or "").encode())
+
+    def state(self, session: Session) -> SessionState:
+        """Return what this process keeps for a session; the oldest is forgotten first."""
+        key = _key(session)
+        state = self._states.get(key) or SessionState(has_siblings=self._shared is not None)
+        _remember(self._states, key, state)
+        return state
 
     def cancel(self, session: Session, request_id: jsonrpc.RequestId) -> None:
         """Stop the call in flight with this id, if there is one."""
@@ -178,6 +188,7 @@ class SessionStore:
 
     def _on_ended(self, key: bytes, _value: bytes) -> None:
         _remember(self._ended, key, None)
+        self._states.pop(key, None)
         for stop in list(self._calls.get(key, {}).values()):
             stop()
         if key in self._streams:
@@ -260,7 +271,7 @@ class SessionManager:
         token = headers.get(SESSION)
         if token is None:
             return Session()
-        session = self._sessions.read(token)
+        session = self._sessions.read(token, subject())
         restored = None if session is None else self.store.restore(session)
         if restored is None:
             raise HTTPError(404, "This session is unknown or has ended; start another one with initialize.")
@@ -269,7 +280,7 @@ class SessionManager:
     def apply(self, step: Step, session: Session) -> Fields:
         """Apply the effects of a message on its session; return the header fields that this adds to the response."""
         if step.opens_session:
-            return [(SESSION.encode(), self._sessions.issue(step.session).encode())]
+            return [(SESSION.encode(), self._sessions.issue(step.session, subject()).encode())]
         if session.id is None:
             return []
         if step.session.log_level != session.log_level:

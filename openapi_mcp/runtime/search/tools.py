@@ -69,6 +69,7 @@ def builtin_tools(tools: Sequence[Tool]) -> tuple[BuiltinTool, ...]:
         input_schema=_CALL_INPUT,
         annotations=common_annotations(tools),
         answer=search_server.call,
+        target=lambda arguments: arguments.get("name"),
     )
     return (*_discovery_tools(search_server, "called with\ncall_tool"), call_tool)
 

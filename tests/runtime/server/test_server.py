@@ -145,7 +145,7 @@ def test_list_is_rendered_once_for_each_revision() -> None:
     assert newest == again
     assert "title" in newest[0]
     assert "title" not in oldest[0]
-    assert len(server._pages) == 2
+    assert len(server._pages[server.catalog]) == 2
 
 
 def test_encoded_list_is_reused_for_every_id() -> None:

@@ -212,7 +212,8 @@ class Tool(ToolDescription):
     whose credential is a required parameter of the operation too: it is sent whichever alternative is used.
     `accept` is the Accept header: the media types of the documented responses, the preferred one first, or the value
     that the document fixes. `content_type` is the Content-Type that the document fixes for requests without a body.
-    `response_headers` are the headers that the document declares for its responses, in lower case.
+    `response_headers` are the headers that the document declares for its responses, in lower case. `scopes` are those
+    that a client's access token needs, as an OR of ANDs, where the server verifies tokens; none where it is empty.
     """
 
     method: str
@@ -226,6 +227,7 @@ class Tool(ToolDescription):
     accept: str = "application/json, */*;q=0.5"
     content_type: str | None = None
     response_headers: tuple[str, ...] = ()
+    scopes: tuple[tuple[str, ...], ...] = ()
     operation_id: str | None = None
     tags: tuple[str, ...] = ()
     deprecated: bool = False

@@ -1,10 +1,12 @@
 """Read `x-mcp`: overrides by the document's author for tools, on the root, a path item or an operation.
 
 The most specific object wins, key by key. Keys: `name`, `title`, `description` (text), `annotations` (an object of
-MCP's hints, merged hint by hint), `hidden` (true leaves the operation out) or `enabled` (false does). A boolean alone
-means `enabled`. Any other value is a Problem and changes nothing.
+MCP's hints, merged hint by hint), `scopes` (a list of those that a client's access token needs, instead of the ones in
+`security`; a list of lists holds alternatives), `hidden` (true leaves the operation out) or `enabled` (false does). A
+boolean alone means `enabled`. Any other value is a Problem and changes nothing.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,6 +23,7 @@ _KEY_TYPES: Final[Mapping[str, type]] = {
     "title": str,
     "description": str,
     "annotations": dict,
+    "scopes": object,
     "hidden": bool,
     "enabled": bool,
 }
@@ -37,6 +40,7 @@ class Overrides:
     title: str | None = None
     description: str | None = None
     annotations: Mapping[str, bool] = field(default_factory=dict)
+    scopes: tuple[tuple[str, ...], ...] | None = None
     hidden: bool = False
 
 
@@ -72,9 +76,33 @@ def _level(value: Any, problem: Callable[[str], None]) -> JsonObject:
             problem(f"`{key}` of `x-mcp` is not a {_TYPE_NAMES[_KEY_TYPES[key]]}; it is left out")
         else:
             level[key] = setting
+    if "scopes" in level:
+        level["scopes"] = _scopes(level["scopes"], problem)
     if "enabled" in level:
         level["hidden"] = not level.pop("enabled")
     return level
+
+
+def _scopes(value: Any, problem: Callable[[str], None]) -> tuple[tuple[str, ...], ...]:
+    """Return the alternatives of a list of scopes, or of a list of such lists; empty where no scope is needed.
+
+    A text holds scopes with spaces between them. What cannot be read is no right for everybody: it becomes a scope of
+    that text, which no token has.
+    """
+    value = value.split() if isinstance(value, str) else value if isinstance(value, list) else [value]
+    groups = value if value and all(isinstance(group, list) for group in value) else [value]
+    alternatives = tuple(dict.fromkeys(tuple(sorted(set(map(_scope, group)))) for group in groups))
+    if not all(isinstance(scope, str) and _SCOPE.fullmatch(scope) for group in groups for scope in group):
+        problem("`scopes` of `x-mcp` must be a list of scopes, or a list of such lists; no token has these")
+    return () if () in alternatives else alternatives
+
+
+def _scope(value: Any) -> str:
+    return value if isinstance(value, str) else f"not a scope: {value!r}"
+
+
+_SCOPE: Final = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
+"""A scope (RFC 6749 §3.3): visible ASCII without quotation marks and backslashes."""
 
 
 def _hints(annotations: JsonObject, problem: Callable[[str], None]) -> dict[str, bool]:

@@ -1,7 +1,8 @@
 """Read the security requirements of an operation: OpenAPI's OR of ANDs, each scheme as far as a request needs it.
 
 No credential is read here. A scheme that is not defined cannot be satisfied, so the alternative that names it is left
-out. Specification: OpenAPI 3.2 Security Requirement Object and Security Scheme Object.
+out. The scopes of an operation are read apart: who may call its tool does not depend on the credential that the server
+itself has for the API. Specification: OpenAPI 3.2 Security Requirement Object and Security Scheme Object.
 """
 
 from collections.abc import Mapping
@@ -17,11 +18,15 @@ from .operations import Operation
 Alternatives = tuple[tuple[SecurityScheme, ...], ...]
 """One of these groups of schemes is required, and of that all schemes."""
 
+Scopes = tuple[tuple[str, ...], ...]
+"""One of these groups of scopes is required, and of that all scopes; empty where none is."""
+
 MAX_ALTERNATIVES: Final = 100
 """Security requirements of an operation, and schemes of each. Real documents have five of them and three schemes."""
 
 _TYPES: Final[Mapping[str, SecurityType]] = {name: name for name in get_args(SecurityType)}
 _LOCATIONS: Final = ("header", "query", "cookie")
+_OAUTH: Final = ("oauth2", "openIdConnect")
 
 
 class Security:
@@ -35,13 +40,11 @@ class Security:
         self._variables = environment_variables(self._nodes, document.title)
         self._schemes: dict[str, SecurityScheme | None] = {}
         self._alternatives: dict[str, Alternatives] = {}
+        self._scopes: dict[str, Scopes] = {}
 
     def of(self, operation: Operation) -> Alternatives:
         """Return the alternatives in the document's order; empty where the operation requires no known scheme."""
-        own = operation.value.get("security")
-        requirements, pointer = (
-            (self._root.get("security"), "#/security") if own is None else (own, operation.pointer + "/security")
-        )
+        requirements, pointer = self._requirements(operation)
         if not isinstance(requirements, list):
             if requirements is not None:
                 self._problem(pointer, "`security` is not a list; it is left out")
@@ -49,6 +52,41 @@ class Security:
         if pointer not in self._alternatives:
             self._alternatives[pointer] = self._read_requirements(requirements, pointer)
         return self._alternatives[pointer]
+
+    def scopes_of(self, operation: Operation) -> Scopes:
+        """Return the scopes that a client's token needs for an operation.
+
+        An alternative without OAuth, as an API key, says nothing about the rights of clients: it does not count beside
+        one with scopes. The names that another scheme or an undefined one has are scopes too (roles, since 3.1).
+        """
+        requirements, pointer = self._requirements(operation)
+        if pointer not in self._scopes:
+            nodes = requirements if isinstance(requirements, list) else []
+            alternatives = (self._demanded(node) for node in nodes if isinstance(node, dict))
+            groups = dict.fromkeys(group for group in alternatives if group is not None)
+            self._scopes[pointer] = () if () in groups else tuple(groups)
+        return self._scopes[pointer]
+
+    def _demanded(self, requirement: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Return the scopes of one alternative, sorted; None where it says nothing about scopes."""
+        values = [value for value in requirement.values() if isinstance(value, list)]
+        scopes = {name for value in values for name in value if isinstance(name, str) and name}
+        is_oauth = any(self._nodes_type(name) in _OAUTH for name in requirement)
+        return tuple(sorted(scopes)) if scopes or is_oauth or not requirement else None
+
+    def _nodes_type(self, name: str) -> Any:
+        try:
+            node, _ = self._resolver.follow(self._nodes.get(name), join("#/components/securitySchemes", name))
+        except BrokenReference:
+            return None
+        return node.get("type") if isinstance(node, dict) else None
+
+    def _requirements(self, operation: Operation) -> tuple[Any, str]:
+        """Return the requirements of an operation, else of the document, and where they stand."""
+        own = operation.value.get("security")
+        if own is None:
+            return self._root.get("security"), "#/security"
+        return own, operation.pointer + "/security"
 
     def _read_requirements(self, requirements: list[Any], pointer: str) -> Alternatives:
         if (

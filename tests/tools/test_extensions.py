@@ -59,3 +59,31 @@ def test_invalid_values_are_reported_and_ignored(value: Any) -> None:
 
 def test_explicit_name_is_made_legal() -> None:
     assert tool_of({"x-mcp": {"name": "list the pets"}}).name == "list_the_pets"
+
+
+@pytest.mark.parametrize(
+    ("scopes", "alternatives"),
+    [
+        (["write", "read"], (("read", "write"),)),
+        ("read write", (("read", "write"),)),
+        ([["admin"], ["read", "write"]], (("admin",), ("read", "write"))),
+        ([], ()),
+        ([["admin"], []], ()),
+    ],
+)
+def test_scopes_replace_those_of_the_security_requirement(scopes: Any, alternatives: Any) -> None:
+    schemes: Json = {"securitySchemes": {"oauth": {"type": "oauth2", "flows": {}}}}
+    operation = {**OPERATION, "security": [{"oauth": ["other"]}], "x-mcp": {"scopes": scopes}}
+    result = compiled({"/x": {"get": operation}}, components=schemes)
+    assert [tool.scopes for tool in result.tools] == [alternatives]
+    assert result.problems == ()
+
+
+@pytest.mark.parametrize(
+    "scopes", [5, None, {"read": True}, ["read", 5], ["two words"], ['quo"te'], [["read"], "write"]]
+)
+def test_scopes_that_cannot_be_read_are_reported_and_no_token_has_them(scopes: Any) -> None:
+    result = compiled({"/x": {"get": {**OPERATION, "x-mcp": {"scopes": scopes}}}})
+    assert kinds(result) == [("x-mcp", None)]
+    assert result.tools[0].scopes
+    assert all(any(not scope.isalpha() for scope in group) for group in result.tools[0].scopes)

@@ -120,3 +120,32 @@ def test_required_parameter_with_a_default_is_no_required_scheme() -> None:
 def test_required_parameter_with_one_documented_value_stays_an_argument() -> None:
     schema = {"type": "string", "enum": ["public"]}
     assert required_schemes([parameter("query", "key", schema=schema)], {"key": []}) == ([], ["key"])
+
+
+@pytest.mark.parametrize(
+    ("requirements", "scopes"),
+    [
+        ([{"oauth": ["write", "read"]}], (("read", "write"),)),
+        ([{"oauth": ["read"]}, {"oidc": ["admin"]}], (("read",), ("admin",))),
+        ([{"oauth": ["read"], "oidc": ["admin"], "key": []}], (("admin", "read"),)),
+        ([{"oauth": ["read"]}, {}], ()),
+        ([{"oauth": ["read"]}, {"oidc": []}], ()),
+        ([{"oauth": ["read"]}, {"oauth": ["read"]}], (("read",),)),
+        # An API key of the server gives its clients no rights.
+        ([{"key": []}, {"oauth": ["read"]}], (("read",),)),
+        ([{"key": []}, {"basic": []}], ()),
+        # Roles of 3.1; and what an undefined or broken scheme demands is demanded too.
+        ([{"basic": ["auditor"]}], (("auditor",),)),
+        ([{"undefined": ["admin"]}], (("admin",),)),
+        ([{"lost": ["admin"]}], (("admin",),)),
+        ([{"oauth": ["read", 5, {}, ""]}], (("read",),)),
+        ([{"oauth": None}], ()),
+        (["oauth", None, 7], ()),
+        ("oauth", ()),
+        ("absent", (("everywhere",),)),
+    ],
+)
+def test_scopes_that_a_client_needs_are_an_or_of_ands(requirements: Any, scopes: Any) -> None:
+    fields = {} if requirements == "absent" else {"security": requirements}
+    result = compiled_operation(fields, components={"securitySchemes": SCHEMES}, security=[{"oauth": ["everywhere"]}])
+    assert result.tools[0].scopes == scopes

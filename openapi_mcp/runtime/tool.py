@@ -213,7 +213,8 @@ class Tool(ToolDescription):
     `accept` is the Accept header: the media types of the documented responses, the preferred one first, or the value
     that the document fixes. `content_type` is the Content-Type that the document fixes for requests without a body.
     `response_headers` are the headers that the document declares for its responses, in lower case. `scopes` are those
-    that a client's access token needs, as an OR of ANDs, where the server verifies tokens; none where it is empty.
+    that a client's access token needs, as an OR of ANDs, where the server verifies tokens; none where it is empty. A
+    package, which verifies none, leaves them out.
     """
 
     method: str
@@ -227,7 +228,7 @@ class Tool(ToolDescription):
     accept: str = "application/json, */*;q=0.5"
     content_type: str | None = None
     response_headers: tuple[str, ...] = ()
-    scopes: tuple[tuple[str, ...], ...] = ()
+    scopes: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
     operation_id: str | None = None
     tags: tuple[str, ...] = ()
     deprecated: bool = False

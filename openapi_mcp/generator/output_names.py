@@ -96,7 +96,7 @@ class OutputNames:
     def _children(self, nodes: _Nodes, *tokens: str) -> _Nodes:
         """Return the schemas at `tokens` below each of these schemas and of those that apply with them."""
         children: _Nodes = []
-        for node, pointer in self._applied(nodes):
+        for node, pointer in self._applied(nodes, set()):
             value = node
             for token in tokens:
                 value = value.get(token) if isinstance(value, dict) else None
@@ -104,15 +104,18 @@ class OutputNames:
                 children.append((value, join(pointer, *tokens)))
         return children
 
-    def _applied(self, nodes: Iterable[tuple[Any, str]], depth: int = 0) -> Iterator[tuple[Any, str]]:
-        """Yield the schemas with the targets of their references and with the parts of their unions."""
+    def _applied(
+        self, nodes: Iterable[tuple[Any, str]], visited: set[str], depth: int = 0
+    ) -> Iterator[tuple[Any, str]]:
+        """Yield the schemas with the targets of their references and with the parts of their unions, each once."""
         for value, location in nodes:
             node, pointer = self._follow(value, location)
-            if isinstance(node, dict) and depth <= MAX_UNION_DEPTH:
+            if isinstance(node, dict) and depth <= MAX_UNION_DEPTH and pointer not in visited:
+                visited.add(pointer)
                 yield node, pointer
                 for keyword in _UNIONS:
                     parts = [(part, join(pointer, keyword, i)) for i, part in enumerate(_list(node.get(keyword)))]
-                    yield from self._applied(parts, depth + 1)
+                    yield from self._applied(parts, visited, depth + 1)
 
     def _follow(self, node: Any, pointer: str) -> tuple[Any, str]:
         try:

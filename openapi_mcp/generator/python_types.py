@@ -33,6 +33,9 @@ MAX_CHOICES: Final = 24
 MAX_DEPTH: Final = 6
 """Levels of nested objects without names."""
 
+MAX_STEPS: Final = 200_000
+"""Schemas of a module whose types are looked for, each a few microseconds; those that follow are `Any`."""
+
 MAX_CLASSES: Final = 200
 """Declarations of a module after which objects become `dict`."""
 
@@ -73,6 +76,9 @@ class Types:
         self._named: dict[str, str] = {}  # names of classes and aliases, by definition
         self._written: dict[str, str] = {}  # the same for other schemas, by name of the document and content
         self._class_names: dict[str, list[str]] = {}  # names of classes by NAME, that of the definition first
+        self._kinds: dict[str, list[str]] = {}  # the types of definitions that refer to no incomplete one
+        self._steps = 0
+        self._cycles = 0  # references to incomplete definitions so far
         self._open: list[str] = []  # definitions whose types are incomplete
         self._open_names: dict[str, str] = {}  # names of incomplete classes, by NAME
 
@@ -134,7 +140,8 @@ class Types:
 
     def _union(self, schema: Any, name: str, depth: int) -> Iterator[str]:
         """Yield the types that a value may have; some may occur twice."""
-        if not isinstance(schema, dict) or depth > MAX_DEPTH:
+        self._steps += 1
+        if not isinstance(schema, dict) or depth > MAX_DEPTH or self._steps > MAX_STEPS:
             yield "Any"
         elif "$ref" in schema:
             yield from self._reference(schema["$ref"].removeprefix("#/$defs/"))
@@ -172,13 +179,23 @@ class Types:
         schema = self._definitions.get(name)
         if name in self._named:
             yield self._quoted(self._named[name])
+        elif name in self._kinds:
+            yield from self._kinds[name]
         elif not isinstance(schema, dict) or name in self._open:
+            self._cycles += 1
             yield "Any"
         else:
-            self._open.append(name)
-            type_name = self._definition_names[name]
-            yield from self._short(self._union(schema, type_name, 0), type_name, is_definition=True)
-            self._open.pop()
+            yield from self._definition(schema, name)
+
+    def _definition(self, schema: Schema, name: str) -> list[str]:
+        """Return the types of a definition; those of most are remembered, since many others may refer to it."""
+        cycles, type_name = self._cycles, self._definition_names[name]
+        self._open.append(name)
+        kinds = self._short(self._union(schema, type_name, 0), type_name, is_definition=True)
+        self._open.pop()
+        if self._cycles == cycles and not any(FORWARD in kind for kind in kinds):
+            self._kinds[name] = kinds
+        return kinds
 
     def _quoted(self, name: str) -> str:
         """Return a name, with FORWARD before it if it is not declared yet: its annotation has to be quoted."""

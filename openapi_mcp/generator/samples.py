@@ -11,13 +11,13 @@ both, since the instance is validated against the original.
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
-
-from jsonschema import Draft202012Validator
-from jsonschema.protocols import Validator
+from functools import partial
+from itertools import islice, product
+from typing import Any, Final, TypeAlias
 
 from ..runtime.arguments.checking import prepare
 from ..runtime.errors import RuntimeFailure
+from ..runtime.json_schema.judge import BudgetSpent, Judge
 from ..runtime.request.build import RequestOptions, build_request
 from ..runtime.tool import Tool
 from ..runtime.types import Schema
@@ -48,7 +48,7 @@ def _common_types(left: Any, right: Any) -> list[str]:
 
 
 def _choices(left: list[Any], right: list[Any]) -> list[Any]:
-    return [_all_of(one, other) for one in left for other in right]
+    return [_all_of(one, other) for one, other in islice(product(left, right), MAX_CHOICES)]
 
 
 def _others(left: Any, right: Any) -> Any:
@@ -69,6 +69,9 @@ _MERGES: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 }
 
 
+MAX_CHOICES: Final = 400
+"""Pairs that two unions are merged to. Two of twenty branches each, as real documents have them, keep all."""
+
 MAX_SAMPLE_DEPTH: Final = 40
 """Levels of a required recursion. Real bodies have less than 20."""
 
@@ -81,7 +84,11 @@ FULL_VALUES: Final = 2_000
 MAX_STEPS: Final = 5_000
 """Values and merged schemas of one instance: twice those of the largest that is made of FULL_VALUES."""
 
+MAX_JUDGE_STEPS: Final = 500_000
+"""Steps of the judge of one instance and of its parts: half a second. An instance of FULL_VALUES takes a tenth."""
+
 _Path = tuple[str, ...]
+_Fits: TypeAlias = Callable[[Any], bool]
 
 
 class NoSample(ValueError):
@@ -99,7 +106,7 @@ class _Sampler:
     def __init__(self, root: Schema, *, full: bool) -> None:
         self._definitions: dict[str, Schema] = root.get("$defs", {})
         self._full = full
-        self._validator = Draft202012Validator(root)
+        self._judge = Judge(root, MAX_JUDGE_STEPS)
         self._values = 0
         self._steps = 0
 
@@ -109,12 +116,18 @@ class _Sampler:
         self._step()
         if len(path) > MAX_SAMPLE_DEPTH:
             raise NoSample(f"{'/'.join(path[:6])}/…: endless recursion")
-        validator = self._validator.evolve(schema=schema)
+        fits = partial(self._fits, schema)
         for flat in self._alternatives(schema):
-            for candidate in self._candidates(flat, path, salt, validator):
-                if validator.is_valid(candidate):
+            for candidate in self._candidates(flat, path, salt, fits):
+                if fits(candidate):
                     return candidate
         raise NoSample(f"{'/'.join(path) or 'the instance'}: no candidate is valid")
+
+    def _fits(self, schema: Schema, value: Any) -> bool:
+        try:
+            return self._judge.fits(schema, value)
+        except BudgetSpent as error:
+            raise NoSample("the schema takes too many steps to judge a value") from error
 
     def _step(self) -> None:
         self._steps += 1
@@ -147,7 +160,7 @@ class _Sampler:
             flat = merge(flat, self._flat(part, depth + 1))
         return flat
 
-    def _candidates(self, schema: Schema, path: _Path, salt: int, validator: Validator) -> Iterator[Any]:
+    def _candidates(self, schema: Schema, path: _Path, salt: int, fits: _Fits) -> Iterator[Any]:
         if "const" in schema:
             yield schema["const"]
         elif "enum" in schema:
@@ -156,11 +169,11 @@ class _Sampler:
             yield from values[start:] + values[:start]
         else:
             for kind in _types(schema):
-                yield from self._of_type(kind, schema, path, salt, validator)
+                yield from self._of_type(kind, schema, path, salt, fits)
 
-    def _of_type(self, kind: str, schema: Schema, path: _Path, salt: int, validator: Validator) -> Iterator[Any]:
+    def _of_type(self, kind: str, schema: Schema, path: _Path, salt: int, fits: _Fits) -> Iterator[Any]:
         if kind == "object":
-            yield from self._objects(schema, path, validator)
+            yield from self._objects(schema, path, fits)
         elif kind == "array":
             yield from self._arrays(schema, path)
         elif kind == "string":
@@ -170,7 +183,7 @@ class _Sampler:
         else:
             yield True if kind == "boolean" else None
 
-    def _objects(self, schema: Schema, path: _Path, validator: Validator) -> Iterator[dict[str, Any]]:
+    def _objects(self, schema: Schema, path: _Path, fits: _Fits) -> Iterator[dict[str, Any]]:
         """Yield an object with all properties, one with those that are valid together, and the minimal one."""
         least = {name: self._property(schema, name, path) for name in schema.get("required", ())}
         least |= self._unnamed(schema, path, schema.get("minProperties", 0) - len(least))
@@ -181,7 +194,7 @@ class _Sampler:
                 yield self._unnamed(schema, path, 1)
             order = [*schema.get("properties", ()), *least]
             yield {name: properties[name] for name in order if name in properties}
-            yield _valid_together(validator, least, optional)
+            yield _valid_together(fits, least, optional)
         elif not least and len(path) < FULL_LEVELS:
             yield self._first(schema, path)
         yield least
@@ -225,10 +238,10 @@ class _Sampler:
         return self.value(item, (*path, str(number)), salt=number)
 
 
-def _valid_together(validator: Validator, least: dict[str, Any], optional: dict[str, Any]) -> dict[str, Any]:
+def _valid_together(fits: _Fits, least: dict[str, Any], optional: dict[str, Any]) -> dict[str, Any]:
     """Return the required properties with each optional one that is valid together with those before."""
     for name, value in optional.items():
-        if validator.is_valid(least | {name: value}):
+        if fits(least | {name: value}):
             least = least | {name: value}
     return least
 

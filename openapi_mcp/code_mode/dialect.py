@@ -2,14 +2,12 @@
 
 import ast
 import copy
-import datetime as dt
-import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, Final
 
 from .awaiting import Awaited, called_name
 from .lacks import ANNOTATION_MODULES
-from .prelude import PREFIX
+from .objects import ATTRIBUTE_FUNCTIONS, PREFIX, ObjectDialect, attribute, name_of, prelude_call, stored
 
 _BACKGROUND: Final = frozenset({"create_task", "ensure_future", "TaskGroup", "as_completed", "wait"})
 """Names of asyncio that leave tasks behind, which the end of the program waits for."""
@@ -22,15 +20,11 @@ _UNIMPORTED: Final = frozenset(
 )
 """Modules that a program may use without importing them."""
 
-_TYPES: Final = (dict, list, str, tuple, set, int, float, bytes, Exception, dt.datetime, dt.timedelta, re.Match)
-_PYTHON_ATTRIBUTES: Final = frozenset(name for kind in _TYPES for name in dir(kind))
-"""Names that are attributes of Python's values, never properties of an object of the API."""
-
 _SHORT_NAMES: Final = {"gather": "asyncio", "sleep": "asyncio", "defaultdict": "collections", "Counter": "collections"}
 """Functions that a program may use without importing them, and their modules."""
 
 
-class Dialect(ast.NodeTransformer):
+class Dialect(ObjectDialect, ast.NodeTransformer):
     """The replacement of what the sandbox lacks, in a tree."""
 
     def __init__(self, tree: ast.Module, functions: Container[str], awaited: Awaited) -> None:
@@ -41,15 +35,14 @@ class Dialect(ast.NodeTransformer):
         self._defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
         self._is_async = any(isinstance(node, ast.Await | ast.AsyncFunctionDef | ast.AsyncWith) for node in nodes)
         self._has_tasks = any(getattr(node, "attr", getattr(node, "id", "")) in _BACKGROUND for node in nodes)
-        self._bound = set(_bound_names(nodes))
+        self.bound = set(_bound_names(nodes))
         self._loaded = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         self._evaluated = _evaluated_names(nodes)
         imported = dict(_imported(nodes))
         self._asyncio = {name for name, meant in imported.items() if meant == "asyncio"}
         self._waiting = {name for name, meant in imported.items() if meant in _COROUTINES}
-        self._waiting |= {"gather", "sleep"} - self._bound
-        self._attributes = set(_own_attributes(nodes)) | _PYTHON_ATTRIBUTES
-        self._namespaces = set(_namespaces(nodes)) | _UNIMPORTED | {"asyncio", "self", "cls"}
+        self._waiting |= {"gather", "sleep"} - self.bound
+        self.namespaces = set(_namespaces(nodes)) | (_UNIMPORTED - self.bound) | {"asyncio", "self", "cls"}
         self._blocks = 0
 
     def module(self, tree: ast.Module) -> ast.Module:
@@ -67,7 +60,7 @@ class Dialect(ast.NodeTransformer):
 
     def _imports(self, first: ast.stmt) -> Iterator[ast.stmt]:
         """Yield imports of the modules and functions that the program uses and forgot to import."""
-        missing = self._loaded - self._bound
+        missing = self._loaded - self.bound
         for name in sorted(missing & _UNIMPORTED):
             if name not in self._functions:
                 yield ast.copy_location(ast.Import([ast.alias(name)]), first)
@@ -75,7 +68,7 @@ class Dialect(ast.NodeTransformer):
             if name not in self._functions:
                 module = _SHORT_NAMES[name]
                 if module == "asyncio":
-                    yield _assign(name, _attribute(_name(module), name), first)
+                    yield _assign(name, attribute(name_of(module), name), first)
                 else:
                     yield ast.copy_location(ast.ImportFrom(module, [ast.alias(name)], 0), first)
 
@@ -83,22 +76,22 @@ class Dialect(ast.NodeTransformer):
         """Return the statements of a program with one at the end that waits for its tasks and has the last value."""
         last = body[-1]
         if is_value and isinstance(last, ast.Expr):
-            last.value = ast.copy_location(ast.Await(_call("finish", [last.value])), last.value)
+            last.value = ast.copy_location(ast.Await(prelude_call("finish", [last.value])), last.value)
             return body
-        return [*body, ast.copy_location(ast.Expr(ast.Await(_call("finish", []))), last)]
+        return [*body, ast.copy_location(ast.Expr(ast.Await(prelude_call("finish", []))), last)]
 
     def visit_Import(self, node: ast.Import) -> Any:
         """Replace `import asyncio` by the asyncio of the prelude."""
         named = [alias.asname for alias in node.names if alias.name == "asyncio" and alias.asname]
         node.names = [alias for alias in node.names if alias.name != "asyncio"]
         kept: list[ast.stmt] = [node] if node.names else [ast.copy_location(ast.Pass(), node)]
-        return [*kept, *(_assign(name, _name("asyncio"), node) for name in named)]
+        return [*kept, *(_assign(name, name_of("asyncio"), node) for name in named)]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
         """Replace `from asyncio import` likewise, and leave out what only annotations use."""
         if node.module == "asyncio":
             return [
-                _assign(alias.asname or alias.name, _attribute(_name("asyncio"), alias.name), node)
+                _assign(alias.asname or alias.name, attribute(name_of("asyncio"), alias.name), node)
                 for alias in node.names
             ]
         if node.module in ANNOTATION_MODULES:
@@ -115,18 +108,14 @@ class Dialect(ast.NodeTransformer):
             return node
         node.names = [alias for alias in node.names if alias.name != "UTC"]
         node.names.append(ast.alias("timezone", f"{PREFIX}timezone"))
-        return [node, *(_assign(name, _attribute(_name(f"{PREFIX}timezone"), "utc"), node) for name in names)]
+        return [node, *(_assign(name, attribute(name_of(f"{PREFIX}timezone"), "utc"), node) for name in names)]
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        """Replace `datetime.UTC` likewise; let `item.name` be `item["name"]` where no attribute of Python is meant."""
+        """Replace `datetime.UTC` likewise."""
         owner = node.value.id if isinstance(node.value, ast.Name) else ""
-        self.generic_visit(node)
         if node.attr == "UTC" and owner in {"datetime", "dt"}:
-            return ast.copy_location(_attribute(_attribute(node.value, "timezone"), "utc"), node)
-        is_read = isinstance(node.ctx, ast.Load) and not node.attr.startswith("_")
-        if not is_read or owner in self._namespaces or node.attr in self._attributes:
-            return node
-        return ast.copy_location(_call("attribute", [node.value, ast.Constant(node.attr)]), node)
+            return ast.copy_location(attribute(attribute(node.value, "timezone"), "utc"), node)
+        return super().visit_Attribute(node)
 
     def visit_match_case(self, node: ast.match_case) -> Any:
         """Leave the pattern of a case as it is: calls have another meaning there."""
@@ -139,19 +128,28 @@ class Dialect(ast.NodeTransformer):
         """Let the program await tasks, and values that are none."""
         self.generic_visit(node)
         if not (isinstance(node.value, ast.Call) and self._is_tool(node.value)):
-            node.value = ast.copy_location(_call("awaited", [node.value]), node.value)
+            node.value = ast.copy_location(prelude_call("awaited", [node.value]), node.value)
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Replace calls of Python's functions that cannot wait for a tool; run coroutines that nothing awaits."""
-        self.generic_visit(node)
+        self._visit_parts(node)
         if node not in self._awaited.calls and self._is_coroutine(node):
-            return ast.copy_location(_call("run", [node]), node)
+            return ast.copy_location(prelude_call("run", [node]), node)
         if replacement := self._replacement(node):
-            node.func = ast.copy_location(_name(PREFIX + replacement), node.func)
+            node.func = ast.copy_location(name_of(PREFIX + replacement), node.func)
         elif self._is_builtin(node, "next") and node.args and isinstance(node.args[0], ast.GeneratorExp):
-            node.args[0] = ast.copy_location(ast.Call(_name("iter"), [node.args[0]], []), node.args[0])
+            node.args[0] = ast.copy_location(ast.Call(name_of("iter"), [node.args[0]], []), node.args[0])
         return node
+
+    def _visit_parts(self, node: ast.Call) -> None:
+        """Translate what a call is of, but a method that it calls only as far as its object is concerned."""
+        if isinstance(node.func, ast.Attribute):
+            node.func.value = self.visit(node.func.value)
+        else:
+            node.func = self.visit(node.func)
+        node.args = [self.visit(argument) for argument in node.args]
+        node.keywords = [self.visit(keyword) for keyword in node.keywords]
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Replace `values.sort(key=…)` where the key calls a tool."""
@@ -163,7 +161,9 @@ class Dialect(ast.NodeTransformer):
         assert isinstance(call, ast.Call)  # noqa: S101 - its name is known
         assert isinstance(call.func, ast.Attribute)  # noqa: S101 - a method
         whole = ast.Subscript(copy.deepcopy(call.func.value), ast.Slice(), ast.Store())
-        return self.visit(ast.copy_location(ast.Assign([whole], _call("sorted", [call.func.value], keywords)), node))
+        return self.visit(
+            ast.copy_location(ast.Assign([whole], prelude_call("sorted", [call.func.value], keywords)), node)
+        )
 
     def visit_Delete(self, node: ast.Delete) -> Any:
         """Replace `del values[key]` by `values.pop(key)`, of a slice by an empty one, and of a name by None."""
@@ -190,6 +190,9 @@ class Dialect(ast.NodeTransformer):
         if called_name(node) == "dumps" and any(keyword.arg == "default" for keyword in node.keywords):
             return "dumps"
         keys = [keyword.value for keyword in node.keywords if keyword.arg == "key"]
+        for name in ATTRIBUTE_FUNCTIONS:
+            if self._is_builtin(node, name) and not node.keywords:
+                return name
         for name in ("sorted", "min", "max"):
             if self._is_builtin(node, name):
                 return name if keys and self._may_call_tool(keys[0]) else ""
@@ -209,15 +212,15 @@ class Dialect(ast.NodeTransformer):
         return isinstance(node.func, ast.Name) and node.func.id in self._waiting and node.func.id not in self._functions
 
     def _is_builtin(self, node: ast.Call, name: str) -> bool:
-        return isinstance(node.func, ast.Name) and node.func.id == name and name not in self._bound
+        return isinstance(node.func, ast.Name) and node.func.id == name and name not in self.bound
 
     def _is_tool(self, node: ast.Call) -> bool:
-        return isinstance(node.func, ast.Name) and node.func.id in self._functions and node.func.id not in self._bound
+        return isinstance(node.func, ast.Name) and node.func.id in self._functions and node.func.id not in self.bound
 
     def _may_call_tool(self, function: ast.expr) -> bool:
         """Return whether a function that is passed on may call a tool."""
         if isinstance(function, ast.Name):
-            return function.id in self._bound or function.id in self._functions
+            return function.id in self.bound or function.id in self._functions
         if isinstance(function, ast.Attribute):
             return function.attr in self._defined | self._coroutines
         if isinstance(function, ast.Lambda):
@@ -228,22 +231,22 @@ class Dialect(ast.NodeTransformer):
 
 def _with(item: ast.withitem, body: list[ast.stmt], manager: str, error: str) -> list[ast.stmt]:
     """Return the statements for `async with item: body`."""
-    enter = ast.Await(ast.Call(_attribute(_name(manager), "__aenter__"), [], []))
+    enter = ast.Await(ast.Call(attribute(name_of(manager), "__aenter__"), [], []))
     kind = ast.IfExp(
-        ast.Compare(_name(error), [ast.Is()], [ast.Constant(None)]),
+        ast.Compare(name_of(error), [ast.Is()], [ast.Constant(None)]),
         ast.Constant(None),
-        ast.Call(_name("type"), [_name(error)], []),
+        ast.Call(name_of("type"), [name_of(error)], []),
     )
-    arguments = [kind, _name(error), ast.Constant(None)]
-    leave = ast.Expr(ast.Await(ast.Call(_attribute(_name(manager), "__aexit__"), arguments, [])))
+    arguments = [kind, name_of(error), ast.Constant(None)]
+    leave = ast.Expr(ast.Await(ast.Call(attribute(name_of(manager), "__aexit__"), arguments, [])))
     caught = f"{error}_caught"
     handler = ast.ExceptHandler(
-        _name("BaseException"), caught, [ast.Assign([_stored(error)], _name(caught)), ast.Raise()]
+        name_of("BaseException"), caught, [ast.Assign([stored(error)], name_of(caught)), ast.Raise()]
     )
     return [
-        ast.Assign([_stored(manager)], item.context_expr),
+        ast.Assign([stored(manager)], item.context_expr),
         ast.Assign([item.optional_vars], enter) if item.optional_vars else ast.Expr(enter),
-        ast.Assign([_stored(error)], ast.Constant(None)),
+        ast.Assign([stored(error)], ast.Constant(None)),
         ast.Try(body, [handler], [], [leave]),
     ]
 
@@ -251,11 +254,11 @@ def _with(item: ast.withitem, body: list[ast.stmt], manager: str, error: str) ->
 def _deletion(target: ast.expr) -> ast.stmt:
     """Return the statement for `del target`."""
     if not isinstance(target, ast.Subscript):
-        return ast.Assign([_stored(target.id) if isinstance(target, ast.Name) else target], ast.Constant(None))
+        return ast.Assign([stored(target.id) if isinstance(target, ast.Name) else target], ast.Constant(None))
     if isinstance(target.slice, ast.Slice):
         target.ctx = ast.Store()
         return ast.Assign([target], ast.List([], ast.Load()))
-    return ast.Expr(ast.Call(_attribute(target.value, "pop"), [target.slice], []))
+    return ast.Expr(ast.Call(attribute(target.value, "pop"), [target.slice], []))
 
 
 def _main_block(last: ast.stmt) -> list[ast.stmt]:
@@ -289,17 +292,6 @@ def _imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
             yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
 
 
-def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names of methods and attributes of the program's own objects, and of what it calls as a method."""
-    for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name
-        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            yield node.attr
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            yield node.func.attr
-
-
 def _namespaces(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Yield the names of modules and classes in a program."""
     for node in nodes:
@@ -325,22 +317,5 @@ def _evaluated_names(nodes: Iterable[ast.AST]) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name) and node not in annotations}
 
 
-def _name(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def _stored(name: str) -> ast.Name:
-    return ast.Name(name, ast.Store())
-
-
-def _attribute(value: ast.expr, name: str) -> ast.Attribute:
-    return ast.Attribute(value, name, ast.Load())
-
-
-def _call(name: str, arguments: list[ast.expr], keywords: Sequence[ast.keyword] = ()) -> ast.Call:
-    """Return a call of a function of the prelude."""
-    return ast.Call(_name(PREFIX + name), arguments, list(keywords))
-
-
 def _assign(name: str, value: ast.expr, place: ast.stmt) -> ast.stmt:
-    return ast.copy_location(ast.Assign([_stored(name)], value), place)
+    return ast.copy_location(ast.Assign([stored(name)], value), place)

@@ -161,8 +161,11 @@ _CURES: Final = {
         "A call of a coroutine has a value only after await: write `await f(…)`, or (await f(…))[key]."
     ),
     r"TypeError: 'list' object is not an iterator": "Write next(iter(values), None), or values[0].",
-    r"AttributeError: ('(dict|list)' object has no attribute|the object has no)": (
-        'Answers are dicts and lists: write item["name"], item.get("name"), or items[0].'
+    r"AttributeError: 'dict' object has no attribute": (
+        'A property is not called: write item.name or item["name"], and item.get("name") where it may be missing.'
+    ),
+    r"AttributeError: 'NoneType' object has no attribute": (
+        "The value before the dot is None: null in the answer, or an answer without content."
     ),
     r"PermissionError": "A program has no files: return what it finds, or print it.",
     r"ModuleNotFoundError": _KNOWN,

@@ -12,8 +12,7 @@ ends at the next call of the second.
 
 from typing import Final
 
-PREFIX: Final = "_sandbox_"
-"""The first characters of the names that only the prelude and the translation use."""
+from .objects import OBJECTS
 
 HOST_FUNCTIONS: Final = frozenset({"_sandbox_wait", "_sandbox_wake"})
 
@@ -26,7 +25,7 @@ Task Future
 ASYNCIO_NAMES: Final = frozenset(_ASYNCIO.split())
 """The members of `asyncio` in programs."""
 
-PRELUDE: Final = """\
+_ASYNCIO_AND_BUILTINS: Final = """\
 import asyncio as _aio
 import time as _time
 import json as _json
@@ -348,25 +347,7 @@ def _sandbox_min(*values, key, **options):
 def _sandbox_max(*values, key, **options):
     return _sandbox_best(_native_max, values, key, list(options.values()))
 
-def _sandbox_attribute(value, name):
-    if isinstance(value, _SandboxTask):
-        value = _sandbox_run(value)
-    if not isinstance(value, dict):
-        return getattr(value, name)
-    if name not in value:
-        raise AttributeError("the object has no " + name + "; it has " + ", ".join([str(key) for key in value][:50]))
-    return value[name]
-
-def _sandbox_plain(value, default):
-    if isinstance(value, dict):
-        return {key: _sandbox_plain(item, default) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_sandbox_plain(item, default) for item in value]
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    return _sandbox_plain(default(value), default)
-
-def _sandbox_dumps(value, *, default, **options):
-    return _json.dumps(_sandbox_plain(value, default), **options)
 """
+
+PRELUDE: Final = _ASYNCIO_AND_BUILTINS + OBJECTS
 """Source of the functions and of `asyncio`."""

@@ -20,7 +20,8 @@ from typing import Any, Final
 from .awaiting import Awaited
 from .dialect import Dialect
 from .lacks import lacks
-from .prelude import PREFIX, PRELUDE
+from .objects import PREFIX
+from .prelude import PRELUDE
 
 _FILE: Final = "<program>"
 

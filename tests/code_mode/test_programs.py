@@ -402,6 +402,46 @@ WORKING: Final[dict[str, tuple[str, Any]]] = {
         ),
         ["item 1", 7, 2, 2026, "AB"],
     ),
+    "properties with names of methods": (
+        (
+            "page = {'items': [{'count': 2, 'values': [3]}], 'keys': 1}\nitems = page.items\n"
+            "[page.items[0].count, page['items'][0].values, page.keys, len(page.items), [row.count for row in items]]"
+        ),
+        [2, [3], 1, 1, [2]],
+    ),
+    "methods of objects": (
+        "i = get(id=1)\n[sorted(i.keys()), i.get('x', 3), 'name' in i, len(i), bool({}), dict(i) == i]",
+        [["id", "name", "price"], 3, True, 3, False, True],
+    ),
+    "methods as values": (
+        (
+            "counts = {'a': 2, 'b': 1}\nfound = []\nadd = found.append\nadd(min(counts, key=counts.get))\n"
+            "[found, sorted(['b', 'A'], key=str.lower), list(map(str.upper, ['c']))]"
+        ),
+        [["b"], ["A", "b"], ["C"]],
+    ),
+    "an object of objects": (
+        (
+            "found = {'owner': {'login': 'ada', '_links': {'self-link': 'x'}}, 'tags': [{'name': 't'}]}\n"
+            "[found.owner.login.upper(), found.owner._links['self-link'], found.tags[0].name, found['owner'].login]"
+        ),
+        ["ADA", "x", "t", "ada"],
+    ),
+    "an object in a loop": ("[(item.id, item['price']) for item in items() if item.price > 7]", [[1, 9], [2, 8]]),
+    "an attribute of an awaited call": ("(await get(id=1)).name", "item 1"),
+    "properties that are set": (
+        "i = get(id=1)\ni.total = i.price * 2\ni.total += 1\ni['id'] += 1\n[i.total, i['total'], i.id]",
+        [21, 21, 2],
+    ),
+    "getattr": (
+        "i = get(id=1)\n[getattr(i, 'name'), getattr(i, 'x', 'none'), hasattr(i, 'id'), hasattr(i, 'items')]",
+        ["item 1", "none", True, False],
+    ),
+    "an object as a result": ("get(id=1)", {"id": 1, "name": "item 1", "price": 10}),
+    "objects in json.dumps and match": (
+        "match get(id=1):\n    case {'name': name}:\n        pass\n[json.loads(json.dumps(get(id=1))).name, name]",
+        ["item 1", "item 1"],
+    ),
     "call_tool": ("call_tool('get', {'id': 2})['id']", 2),
     "a tool in a dict": (("by = {'one': get}\nby['one'](id=1)['id']"), 1),
     "printing": (("for item in items():\n    print(item['id'], end=' ')"), "Printed:\n1 2 3"),
@@ -496,6 +536,20 @@ FAILING: Final[dict[str, tuple[str, int, str]]] = {
         2,
         "AttributeError: the object has no colour; it has id, name, price",
     ),
+    "a property of nearly the same name": (
+        "item = get(id=1)\nitem.prise",
+        2,
+        "AttributeError: the object has no prise; did you mean price? It has id, name, price",
+    ),
+    "a property in another case": ("row = {'createdAt': 1, 'size': 2}\nrow.created_at", 2, "did you mean createdAt?"),
+    "a key of nearly the same name": (
+        "item = get(id=1)\nitem['Name']",
+        2,
+        "KeyError: Name; did you mean name? It has id, name, price",
+    ),
+    "a property of a list": ("items().price", 1, "a list has no price; its items may: rows[0].price"),
+    "a key of a list": ("items()['price']", 1, "a list has no key price; its items may: rows[0]['price']"),
+    "a property of null": ("row = {'owner': None}\nrow.owner.login", 2, "'NoneType' object has no"),
     "a method of an answer": ("item = get(id=1)\nitem.colour()", 2, 'item["name"]'),
     "a file": (("found = items()\nwith open('out.csv', 'w') as file:\n    pass"), 2, "has no files"),
     "exit": (("items()\nexit()"), 2, "ends with its last line"),
@@ -509,7 +563,7 @@ FAILING: Final[dict[str, tuple[str, int, str]]] = {
     "a key error in a coroutine": (
         ("async def one():\n    item = await get(id=1)\n    return item['x']\nawait one()"),
         3,
-        "KeyError: x",
+        "KeyError: x; it has id, name, price",
     ),
     "a key error after statements of several lines": (
         (
@@ -528,7 +582,7 @@ FAILING: Final[dict[str, tuple[str, int, str]]] = {
             "await one()"
         ),
         9,
-        "KeyError: b",
+        "KeyError: b; it has a",
     ),
     "a sleep that is too long": (("import time\ntime.sleep(60)"), 2, "seconds are left (--code-timeout)"),
     "an async sleep that is too long": (

@@ -196,6 +196,6 @@ def test_an_error_names_the_lines_of_the_program() -> None:
     outcome = run("def f(x):\n    return x['name']\n\nprint('so far')\nf({})")
     assert "Line 5" in outcome.error
     assert "Line 2, in f" in outcome.error
-    assert outcome.error.endswith("KeyError: name")
+    assert outcome.error.endswith("KeyError: name; it has no properties")
     assert outcome.output == "so far\n"
     assert "Line 2" in run("x = 1\nx = = 2").error

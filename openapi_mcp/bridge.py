@@ -28,6 +28,7 @@ from .token_budget import BYTES_PER_TOKEN
 if TYPE_CHECKING:
     from .contract.drift import DriftLog
     from .document.model import Document
+    from .oauth.tokens import OAuthTokens
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,22 @@ class Bridge:
         """Return the options of the tools' requests, with credentials of the configuration and the environment."""
         return self.config.request_options(self.security_schemes(), environment)
 
+    def oauth_tokens(self, static: Mapping[str, str] | None = None) -> "OAuthTokens | None":
+        """Return the source of access tokens for the schemes whose OAuth client is configured; None without any.
+
+        A scheme with a credential in `static` uses that. Raises UsageError.
+        """
+        schemes = {scheme.name: scheme for scheme in self.security_schemes() if scheme.name not in (static or {})}
+        candidates = [each for each in self.document_info.oauth_schemes if each.name in schemes]
+        if not candidates:
+            return None
+        from .oauth.tokens import OAuthTokens
+
+        tokens = OAuthTokens(self.config.oauth_settings)
+        for scheme in candidates:
+            tokens.add(scheme, schemes[scheme.name].variable)
+        return tokens if tokens.sources else None
+
     def validate(self) -> Iterator[Problem]:
         """Yield the findings of openapi-core's validator, which runs in a process of its own, for a limited time."""
         from .contract import validation_process
@@ -161,11 +178,13 @@ class Bridge:
 
     def server(self, *, list_changed: bool = False) -> Server:
         """Make an MCP server of these tools, without a transport; `list_changed`: it announces changes of the list."""
+        options = self.request_options()
         return Server(
             self.catalog,
             self.description(list_changed=list_changed),
             self.config.upstream(),
-            options=self.request_options(),
+            options=options,
+            source=self.oauth_tokens(options.credentials),
             max_result_bytes=self.config.max_result_tokens * BYTES_PER_TOKEN,
             limiter=rate_limit(self.config.rate_limit) if self.config.rate_limit else None,
             observer=self.drift.observe if self.drift else None,

@@ -74,13 +74,30 @@ class Compilation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthScheme:
+    """The OAuth endpoints of a security scheme (`oauth2` or `openIdConnect`): absolute URLs, None where there is none.
+
+    `flows` are the names of its flows in the document; `scopes` are those that its operations demand.
+    """
+
+    name: str
+    flows: tuple[str, ...] = ()
+    token_url: str | None = None
+    refresh_url: str | None = None
+    authorization_url: str | None = None
+    device_url: str | None = None
+    metadata_url: str | None = None
+    scopes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentInfo:
     """Facts about a document that a server needs once the document itself is released.
 
     `uri` (without a query), `version`, `problems`, `digests` and `validators` are those of the Document (the version as
     the document has it); `unread` names files that it refers to and that could not be read. `security_schemes` names
-    all that are defined, used or not. `implementation` and `instructions` are those of the MCP server; without a limit
-    the latter would have `instructions_length` characters.
+    all that are defined, used or not; `oauth_schemes` are those whose credential is an OAuth token. `implementation` and
+    `instructions` are those of the MCP server; without a limit the latter would have `instructions_length` characters.
     """
 
     uri: str
@@ -89,6 +106,7 @@ class DocumentInfo:
     instructions: str | None = None
     instructions_length: int = 0
     security_schemes: tuple[str, ...] = ()
+    oauth_schemes: tuple[OAuthScheme, ...] = ()
     problems: tuple[Problem, ...] = ()
     digests: Mapping[str, str] = field(default_factory=dict)
     validators: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

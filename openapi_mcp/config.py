@@ -18,6 +18,7 @@ from .compilation import BaseUrlOptions, CompileOptions
 from .document.addresses import Certificates
 from .errors import UsageError
 from .modes import MAX_LISTED_TOOLS, Mode
+from .oauth.clients import OAuthClient, OAuthSettings, parse_clients
 from .options import DEFAULTS, SETTINGS
 from .runtime.errors import RequestError
 from .runtime.request import credentials
@@ -68,7 +69,7 @@ class Config:
 
     `base_url` replaces that of every tool; with `base_url_map` those that the map does not match. `credentials` are by
     the name of their security scheme, each a value or `env:` and the name of an environment variable; those of the
-    schemes' own variables are not among them.
+    schemes' own variables are not among them. `oauth_clients` are by the name of their scheme too.
     """
 
     source: str = field(repr=False)
@@ -80,6 +81,7 @@ class Config:
     servers: BaseUrlOptions = field(default_factory=BaseUrlOptions)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
+    oauth_clients: Mapping[str, OAuthClient] = field(default_factory=dict, repr=False)
     max_result_tokens: int = DEFAULTS["max_result_tokens"]
     file_roots: tuple[Path, ...] = ()
     lenient: bool = False
@@ -129,6 +131,7 @@ class Config:
             ),
             "headers": tuple(map(parse_header, texts.get("header", ()))),
             "credentials": dict(map(parse_credential, texts.get("auth", ()))),
+            "oauth_clients": parse_clients(texts.get("oauth", ())),
             "file_roots": tuple(map(_folder, texts.get("allow_files", ()))),
             "pinned": tuple(texts.get("pin", ())),
             "accept_hosts": tuple(map(_name_of_host, texts.get("accept_host", ()))),
@@ -190,6 +193,11 @@ class Config:
             file_roots=self.file_roots,
             lenient=self.lenient,
         )
+
+    @property
+    def oauth_settings(self) -> OAuthSettings:
+        """The settings that OAuth clients of all schemes share, and the clients."""
+        return OAuthSettings(self.source, self.oauth_clients, self.ca, self.client_cert, self.client_key)
 
     def upstream(self) -> Upstream:
         """Make a client of the API. Raises UsageError for certificate files that cannot be used."""

@@ -18,12 +18,14 @@ _BUNDLE: Final = ("bundle",)
 _CALLING: Final = ("serve", "call")
 _SELECTING: Final = ("serve", "inspect", "generate")
 _OPENING: Final = ("serve", "inspect", "call", "generate")
-_ALL: Final = (*_OPENING, "cache", "bundle")
+_SIGN_IN: Final = ("login", "logout")
+_READING: Final = (*_OPENING, *_SIGN_IN)
+_ALL: Final = (*_READING, "cache", "bundle")
 
 # fmt: off
 OPTIONS: Final = (
     Option(
-        "spec", ARGUMENTS, _OPENING, "An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.",
+        "spec", ARGUMENTS, _READING, "An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.",
         to="command", metavar="SPEC", required=True
     ),
     Option("tool", ARGUMENTS, _INSPECT, "Show only this tool, with its schemas.", to="command", metavar="TOOL"),
@@ -59,6 +61,23 @@ OPTIONS: Final = (
     Option(
         "dry_run", COMMAND, _CALL, "Print the HTTP request instead of sending it.",
         to="command", kind=bool, default=False
+    ),
+    Option(
+        "scheme", COMMAND, _SIGN_IN, "The security scheme, if the document has several for OAuth.",
+        to="command", metavar="SCHEME"
+    ),
+    Option(
+        "device", COMMAND, ("login",), "Sign in on another device: show a code to enter there.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "no_browser", COMMAND, ("login",), "Print the address of the sign-in page, and open no browser.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "redirect_port", COMMAND, ("login",),
+        "Port of http://127.0.0.1:PORT/callback, where the sign-in page returns to: one that the client is registered "
+        "with.", to="command", metavar="PORT", kind=int, minimum=1, maximum=65535, default_text="a free one"
     ),
     Option(
         "name", COMMAND, _GENERATE, "Distribution name of the package.",
@@ -108,6 +127,12 @@ OPTIONS: Final = (
         metavar="SCHEME=VALUE", many=True, pairs=True
     ),
     Option(
+        "oauth", API, (*_CALLING, *_SIGN_IN), "OAuth client of a security scheme: client-id, client-secret "
+        "(env:NAME reads a variable), scopes, audience, resource, auth-method; token-url, authorization-url, "
+        "device-url or metadata-url instead of the document's. API_TITLE_SCHEME_CLIENT_ID and …_CLIENT_SECRET are read too.",
+        metavar="SCHEME.FIELD=VALUE", many=True, pairs=True
+    ),
+    Option(
         "lenient", API, _CALLING,
         "Send arguments that do not fit the document too, and calls without a required credential, and say so in the "
         "result: for documents that are stricter than their API.",
@@ -128,27 +153,27 @@ OPTIONS: Final = (
         metavar="HOST", many=True
     ),
     Option(
-        "ca", API, _OPENING, "Certificates to trust instead of the usual ones (PEM), of the API and of the document's "
+        "ca", API, _READING, "Certificates to trust instead of the usual ones (PEM), of the API and of the document's "
         "host.", metavar="FILE", kind=Path
     ),
     Option(
-        "client_cert", API, _OPENING, "Client certificate to show to the API and to the document's host (PEM).",
+        "client_cert", API, _READING, "Client certificate to show to the API and to the document's host (PEM).",
         metavar="FILE", kind=Path
     ),
     Option(
-        "client_key", API, _OPENING, "Key of the client certificate, if it is in a file of its own.",
+        "client_key", API, _READING, "Key of the client certificate, if it is in a file of its own.",
         metavar="FILE", kind=Path
     ),
     Option(
-        "spec_header", DOCUMENT, _OPENING, "'Name: value' to send when the document is fetched.",
+        "spec_header", DOCUMENT, _READING, "'Name: value' to send when the document is fetched.",
         metavar="HEADER", many=True
     ),
     Option(
-        "allow_remote_refs", DOCUMENT, _OPENING,
+        "allow_remote_refs", DOCUMENT, _READING,
         "Let the document refer to files on other hosts (never to private addresses).", kind=bool, default=False
     ),
     Option(
-        "no_cache", DOCUMENT, _OPENING, "Compile the tools anew, and do not keep them for the next start.",
+        "no_cache", DOCUMENT, _READING, "Compile the tools anew, and do not keep them for the next start.",
         kind=bool, default=False
     ),
     Option(
@@ -299,7 +324,7 @@ OPTIONS: Final = (
         to="http", metavar="SECRET", variable="OPENAPI_MCP_SESSION_SECRET", default_text="random"
     ),
     Option(
-        "config", GENERAL, _OPENING,
+        "config", GENERAL, _READING,
         'Options in a TOML file: base-url = "…". ${NAME} in a text is the environment variable NAME, $$ is $. '
         "The command line wins.",
         to="command", metavar="FILE", kind=Path

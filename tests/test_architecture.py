@@ -25,6 +25,7 @@ LAYERS = {
         "runtime errors plain_text regular_files",
         "regeneration document selection token_budget option",
         "schemas compilation base_url_map",
+        "oauth",
         "tools cache",
         "contract code_mode",
         "modes",
@@ -47,9 +48,12 @@ THIRD_PARTIES = {
 """What the runtime may import besides the standard library, by folder: a generated package depends on nothing more."""
 
 HEAVY = {
+    "authlib",
+    "filelock",
     "h11",
     "jinja2",
     "jsonschema_path",
+    "keyring",
     "limits",
     "numpy",
     "openapi_core",
@@ -66,7 +70,7 @@ HEAVY = {
 
 ON_DEMAND = {
     "__init__": {"bridge", "config", "errors", "runtime"},
-    "bridge": {"contract", "document", "tools"},
+    "bridge": {"contract", "document", "oauth", "tools"},
     "cache": {"document", "platformdirs"},
     "modes": {"code_mode", "runtime", "tools"},
 }

@@ -24,8 +24,9 @@ from openapi_mcp.token_budget import BUDGET, BYTES_PER_TOKEN
 from tests.conftest import ROOT
 
 SCHEMA = ROOT / "specs" / "settings.schema.json"
-COMMANDS = ("serve", "inspect", "call", "generate", "bundle", "cache")
+COMMANDS = ("serve", "inspect", "call", "login", "logout", "generate", "bundle", "cache")
 PARSED = {
+    "oauth",
     "spec_header",
     "include",
     "exclude",

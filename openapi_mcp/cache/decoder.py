@@ -27,7 +27,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from .. import __version__
-from ..compilation import Compilation, DocumentInfo
+from ..compilation import Compilation, DocumentInfo, OAuthScheme
 from ..errors import Problem
 from ..runtime import tool
 from ..runtime.types import Implementation
@@ -36,7 +36,7 @@ from ..token_budget import ToolLimits
 CacheEntry: TypeAlias = tuple[DocumentInfo, Compilation]
 """The compiled tools of a document, and the facts about it that a server needs."""
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Number of this format."""
 
 CLASSES: Final[Mapping[str, type[Any]]] = {
@@ -44,6 +44,7 @@ CLASSES: Final[Mapping[str, type[Any]]] = {
     for each in (
         DocumentInfo,
         Compilation,
+        OAuthScheme,
         Problem,
         ToolLimits,
         Implementation,

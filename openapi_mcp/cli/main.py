@@ -143,6 +143,39 @@ def call(
 
 
 @command(app)
+def login(
+    spec: str,
+    scheme: str | None,
+    device: bool,
+    no_browser: bool,
+    redirect_port: int | None,
+    debug: bool,
+    values: Values,
+) -> None:
+    """Sign in to the API of SPEC with OAuth.
+
+    Opens the sign-in page of the document's security scheme, or shows a code for another device. The token is stored in
+    the keyring of the operating system or in a private file; `serve` and `call` use and renew it.
+    Needs the client id that the API's provider gave you: --oauth SCHEME.client-id=… or API_TITLE_SCHEME_CLIENT_ID.
+    """
+    from . import login as login_command
+
+    with reported_errors(debug):
+        bridge = _open(_settings(spec, values))
+        place = login_command.sign_in(bridge, scheme, device=device, browser=not no_browser, port=redirect_port or 0)
+        console.err(place)
+
+
+@command(app)
+def logout(spec: str, scheme: str | None, debug: bool, values: Values) -> None:
+    """Sign out of the API of SPEC: revoke the token of `login`, and remove it from this machine."""
+    from . import login as login_command
+
+    with reported_errors(debug):
+        console.err(login_command.sign_out(_open(_settings(spec, values)), scheme))
+
+
+@command(app)
 def generate(
     spec: str,
     out: Path,

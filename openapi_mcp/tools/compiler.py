@@ -16,6 +16,7 @@ from ..document.hidden_text import hidden_text_problems
 from ..document.model import Document
 from ..document.resolver import BrokenReference, Resolver
 from ..errors import Problem, UsageError
+from ..oauth.schemes import oauth_schemes
 from ..runtime.request.redaction import redact
 from ..runtime.tool import SecurityScheme, Tool, hints
 from ..schemas.definitions import SchemaCompiler
@@ -75,6 +76,7 @@ def document_info(document: Document, options: CompileOptions) -> DocumentInfo:
         instructions=server_info.instructions(document, options.max_instructions),
         instructions_length=server_info.instructions_length(document),
         security_schemes=defined_schemes(document),
+        oauth_schemes=oauth_schemes(document),
         problems=document.problems,
         digests={own.get(uri, uri): digest for uri, digest in document.digests.items()},
         validators={own.get(uri, uri): headers for uri, headers in document.validators.items() if headers},
@@ -240,6 +242,7 @@ class _ToolCompiler:
             accept=accept.value,
             content_type=content_type.without_body,
             response_headers=response.headers,
+            scopes=self._security.scopes_of(operation) if overrides.scopes is None else overrides.scopes,
             operation_id=operation.operation_id,
             tags=operation.tags,
             deprecated=operation.deprecated,

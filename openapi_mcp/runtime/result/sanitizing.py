@@ -30,6 +30,9 @@ _MIN_ANYWHERE: Final = 8
 """Characters of a credential that is replaced even within a word. A shorter one is replaced as a word of its own:
 `test` is no part of `latest`."""
 
+MAX_SECRETS: Final = 1000
+"""Secrets that are removed: all that are configured, and access tokens of the last hours."""
+
 _MAX_NUMBER: Final = 1e40
 """Numbers are compared with secrets up to this; no secret has more digits."""
 
@@ -96,7 +99,16 @@ class Sanitizer:
     """A sanitiser for the answers to requests that hold these secrets."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets for form in _forms(secret)} - {""}
+        self._secrets: dict[str, None] = {}
+        self.hide(secrets)
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Remove these secrets too from now on; of many that were added one after the other, the newest."""
+        known = dict.fromkeys(secrets)
+        if self._secrets and known.keys() <= self._secrets.keys():
+            return
+        self._secrets = dict(list({**self._secrets, **known}.items())[-MAX_SECRETS:])
+        forms = {form for secret in self._secrets for form in _forms(secret)} - {""}
         self._forms = tuple(sorted(forms, key=len, reverse=True))
         self._bytes = tuple(form.encode() for form in self._forms)
         self._pattern = re.compile("|".join(map(_pattern, self._forms)))

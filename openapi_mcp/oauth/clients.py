@@ -1,0 +1,100 @@
+"""`OAuthClient`: this program as a client of an authorization server, as `--oauth SCHEME.FIELD=VALUE` configures it.
+
+The id and the secret may also be in the environment: `API_TITLE_SCHEME_CLIENT_ID` and `API_TITLE_SCHEME_CLIENT_SECRET`.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Final
+
+from ..compilation import OAuthScheme
+from ..errors import UsageError
+from ..runtime.request.credentials import FROM_ENVIRONMENT
+
+AUTH_METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
+"""Ways to authenticate at a token endpoint (RFC 7591 §2) that are supported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthClient:
+    """The client of one security scheme; a URL given here replaces that of the document.
+
+    `scopes` None means those that the document's operations demand. `audience` and `resource` (RFC 8707) are sent with
+    each token request. `auth_method` is one of AUTH_METHODS; None takes what the server's metadata says.
+    """
+
+    client_id: str | None = None
+    client_secret: str | None = field(default=None, repr=False)
+    scopes: tuple[str, ...] | None = None
+    audience: str | None = None
+    resource: str | None = None
+    auth_method: str | None = None
+    token_url: str | None = None
+    authorization_url: str | None = None
+    device_url: str | None = None
+    metadata_url: str | None = None
+
+    def in_environment(self, variable: str, environment: Mapping[str, str]) -> "OAuthClient":
+        """Return this client with its id and secret read from the environment.
+
+        `variable` is that of the scheme's static credential. Raises UsageError for `env:NAME` that is not set.
+        """
+        secret = self.client_secret
+        if secret and secret.startswith(FROM_ENVIRONMENT):
+            name = secret.removeprefix(FROM_ENVIRONMENT).strip()
+            if not environment.get(name):
+                hint = "set the variable, or correct --oauth"
+                raise UsageError(f"the environment variable {name} is not set", where="--oauth", hint=hint)
+            secret = environment[name]
+        return replace(
+            self,
+            client_id=self.client_id or environment.get(f"{variable}_CLIENT_ID") or None,
+            client_secret=secret or environment.get(f"{variable}_CLIENT_SECRET") or None,
+        )
+
+    def endpoints(self, scheme: OAuthScheme) -> OAuthScheme:
+        """Return a scheme whose URLs are those of this client, where it names them, and whose scopes are requested."""
+        named = {name: url for name in _URLS if (url := getattr(self, name))}
+        return replace(scheme, scopes=scheme.scopes if self.scopes is None else self.scopes, **named)
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthSettings:
+    """The clients of a document's schemes, by name, and the certificates of connections; `source` is the document."""
+
+    source: str = field(repr=False)
+    clients: Mapping[str, OAuthClient] = field(default_factory=dict)
+    ca: Path | None = None
+    client_cert: Path | None = None
+    client_key: Path | None = None
+
+    def client(self, scheme: str, variable: str, environment: Mapping[str, str] = os.environ) -> OAuthClient:
+        """Return the client of a scheme, whose static credential is in `variable`. Raises UsageError."""
+        return self.clients.get(scheme, OAuthClient()).in_environment(variable, environment)
+
+
+_URLS: Final = ("token_url", "authorization_url", "device_url", "metadata_url")
+_FIELDS: Final = tuple(each.name.replace("_", "-") for each in fields(OAuthClient))
+
+
+def parse_clients(texts: Iterable[str]) -> dict[str, OAuthClient]:
+    """Return the clients by the name of their scheme, from `SCHEME.FIELD=VALUE`. Raises UsageError.
+
+    No value is shown in an error: it may be a secret.
+    """
+    clients: dict[str, OAuthClient] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        scheme, _, name = key.strip().rpartition(".")
+        if not (equals and scheme and name in _FIELDS and value.strip()):
+            hint = f"fields are {', '.join(_FIELDS)}; for example --oauth petstore_auth.client-id=my-client"
+            raise UsageError("an OAuth setting must be written SCHEME.FIELD=VALUE", where="--oauth", hint=hint)
+        setting: object = tuple(value.replace(",", " ").split()) if name == "scopes" else value.strip()
+        if name == "auth-method" and value not in AUTH_METHODS:
+            hint = f"methods are {', '.join(AUTH_METHODS)}"
+            raise UsageError("unknown method of client authentication", where=f"--oauth {key}", hint=hint)
+        client = clients.get(scheme, OAuthClient())
+        clients[scheme] = replace(client, **{name.replace("-", "_"): setting})  # type: ignore[arg-type]  # by its field
+    return clients

@@ -1,0 +1,158 @@
+"""Sign-in of a user: the authorization code flow with PKCE in a browser, or a code that is entered on another device.
+
+Specification: RFC 6749 §4.1, RFC 7636, RFC 8252 (a loopback address receives the code), RFC 8628, RFC 9207.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qs, urlsplit
+
+from .endpoints import AccessToken, AuthorizationServer, OAuthFailure, check_url
+
+SignInWork: TypeAlias = Coroutine[Any, Any, AccessToken]
+"""A sign-in that is waited for."""
+
+SIGN_IN_SECONDS: Final = 300.0
+"""Seconds for a person to sign in."""
+
+MAX_POLL_SECONDS: Final = 30.0
+"""Seconds between two questions whether a device was signed in, whatever the server says."""
+
+_DEVICE_GRANT: Final = "urn:ietf:params:oauth:grant-type:device_code"
+_PAGE: Final = "<!doctype html><title>openapi-mcp</title><p>{}</p>"
+
+
+async def with_browser(server: AuthorizationServer, port: int, show: Callable[[str], None]) -> AccessToken:
+    """Return the token of a user who signs in on the page that `show` gets. Raises OAuthFailure.
+
+    The page returns to a free port of 127.0.0.1, or to `port` unless that is 0.
+    """
+    from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
+    from authlib.oauth2.rfc7636 import create_s256_code_challenge
+
+    endpoints = await server.scheme()
+    if not endpoints.authorization_url:
+        hint = f"set --oauth {endpoints.name}.authorization-url=…, or use --device"
+        raise OAuthFailure(f"No authorization endpoint is known for `{endpoints.name}`; {hint}.")
+    check_url(endpoints.authorization_url)
+    state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
+    with _Callback(port) as callback:
+        named = {"resource": server.client.resource, "audience": server.client.audience}
+        url = prepare_grant_uri(
+            endpoints.authorization_url,
+            client_id=server.client.client_id,
+            response_type="code",
+            redirect_uri=callback.url,
+            scope=server.scope or None,
+            state=state,
+            code_challenge=create_s256_code_challenge(verifier),
+            code_challenge_method="S256",
+            **{name: value for name, value in named.items() if value},
+        )
+        show(url)
+        answer = await asyncio.to_thread(callback.wait, state, SIGN_IN_SECONDS)
+        code = _code(answer, await server.metadata())
+        return await server.token(
+            "authorization_code", {"code": code, "redirect_uri": callback.url, "code_verifier": verifier}
+        )
+
+
+def _code(answer: Mapping[str, str], metadata: Mapping[str, Any]) -> str:
+    """Return the code of an authorization response. Raises OAuthFailure for an error, or another issuer (RFC 9207)."""
+    issuer = metadata.get("issuer")
+    demanded = metadata.get("authorization_response_iss_parameter_supported") is True
+    if isinstance(issuer, str) and ("iss" in answer or demanded) and answer.get("iss") != issuer:
+        raise OAuthFailure("The answer came from another authorization server than the one that was asked.")
+    if "error" in answer or not answer.get("code"):
+        words = [answer[name] for name in ("error", "error_description") if answer.get(name)]
+        reason = "".join(character if character.isprintable() else "\ufffd" for character in ": ".join(words)[:300])
+        raise OAuthFailure(f"The sign-in was refused: {reason or 'there is no code in the answer'}.")
+    return answer["code"]
+
+
+class _Callback:
+    """An HTTP server on 127.0.0.1 that receives the one answer with the right state."""
+
+    def __init__(self, port: int) -> None:
+        answers = self._answers = dict[str, str]()
+        state = self._state = [""]
+
+        class Handler(BaseHTTPRequestHandler):
+            timeout = 10
+
+            def do_GET(self) -> None:
+                url = urlsplit(self.path)
+                query = {name: values[0] for name, values in parse_qs(url.query).items()}
+                is_answer = url.path == "/callback" and secrets.compare_digest(
+                    query.get("state", "").encode(), state[0].encode()
+                )
+                if is_answer:
+                    answers.update(query)
+                text = "Signed in. You can close this page." if is_answer else "This is not the answer of a sign-in."
+                body = _PAGE.format(text).encode()
+                self.send_response(200 if is_answer else 400)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Content-Security-Policy", "default-src 'none'")
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                """Log nothing: the query holds the code."""
+
+        try:
+            self._server = HTTPServer(("127.0.0.1", port), Handler)
+        except OSError as error:
+            raise OAuthFailure(f"Port {port} of 127.0.0.1 cannot be used: {error.strerror}.") from error
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/callback"
+
+    def __enter__(self) -> "_Callback":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.server_close()
+
+    def wait(self, state: str, seconds: float) -> Mapping[str, str]:
+        """Return the parameters of the answer with a state. Raises OAuthFailure if none comes in time."""
+        self._state[0] = state
+        end = time.monotonic() + seconds
+        while not self._answers:
+            self._server.timeout = end - time.monotonic()
+            if self._server.timeout <= 0:
+                raise OAuthFailure(f"Nobody signed in within {seconds:g} seconds.")
+            self._server.handle_request()
+        return self._answers
+
+
+async def with_device(server: AuthorizationServer, show: Callable[[str, str], None]) -> AccessToken:
+    """Return the token of a user who enters a code on another device. Raises OAuthFailure.
+
+    `show` gets the address of the page and the code.
+    """
+    answer = await server.device_code()
+    device, code = answer.get("device_code"), answer.get("user_code")
+    page = answer.get("verification_uri_complete") or answer.get("verification_uri")
+    if not (isinstance(device, str) and isinstance(code, str) and isinstance(page, str)):
+        raise OAuthFailure("The authorization server gave no code for the device.")
+    check_url(page)
+    show(page, code)
+    wait = _seconds(answer.get("interval"), 5.0)
+    end = time.monotonic() + min(_seconds(answer.get("expires_in"), SIGN_IN_SECONDS), 2 * SIGN_IN_SECONDS)
+    while time.monotonic() < end:
+        await asyncio.sleep(wait)
+        try:
+            return await server.token(_DEVICE_GRANT, {"device_code": device})
+        except OAuthFailure as error:
+            if error.error not in {"authorization_pending", "slow_down"}:
+                raise
+            wait = min(wait + 5 * (error.error == "slow_down"), MAX_POLL_SECONDS)
+    raise OAuthFailure("Nobody entered the code in time.")
+
+
+def _seconds(value: Any, default: float) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return min(float(value), MAX_POLL_SECONDS * 60) if is_number and value > 0 else default

@@ -1,0 +1,181 @@
+"""`OAuthTokens`: the access tokens of a document's security schemes, fetched when a call needs one and renewed in time.
+
+A token comes from a sign-in (`openapi-mcp login`) or from the client credentials grant. It is renewed before it
+expires, by one request for all calls that wait for it, and once after the API refused it with 401.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from ..compilation import OAuthScheme
+from ..errors import UsageError
+from ..runtime.errors import RequestError
+from ..runtime.request.redaction import redact
+from ..runtime.tool import SecurityScheme, Tool
+from ..runtime.upstream.tls import tls_context
+from .clients import OAuthClient, OAuthSettings
+from .endpoints import AccessToken, AuthorizationServer, OAuthFailure
+from .store import TokenStore, store_key
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+CLIENT_CREDENTIALS: Final = "clientCredentials"
+
+FAILURE_SECONDS: Final = 5.0
+"""Seconds for which a failed token request is not repeated, so that calls do not flood an authorization server."""
+
+
+@dataclass(slots=True)
+class TokenSource:
+    """The source of one scheme's tokens. `key` is that of its sign-in in the store; `document` names it for errors.
+
+    `is_machine` tells whether the client may have a token without a sign-in (client credentials).
+    """
+
+    server: AuthorizationServer
+    key: str
+    document: str
+    name: str
+    is_machine: bool
+    token: AccessToken | None = field(default=None, repr=False)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    failure: tuple[float, OAuthFailure] | None = field(default=None, repr=False)
+
+    async def get(self, store: TokenStore, refused: str | None = None) -> str:
+        """Return an access token that is not `refused`. Raises OAuthFailure."""
+        if self._is_usable(self.token, refused):
+            return self.token.value  # type: ignore[union-attr]  # as `_is_usable` found
+        async with self.lock:
+            if self._is_usable(self.token, refused):
+                return self.token.value  # type: ignore[union-attr]
+            if self.failure and time.monotonic() < self.failure[0]:
+                raise self.failure[1]
+            try:
+                self.token = await self._new(store, refused)
+            except OAuthFailure as error:
+                self.failure = time.monotonic() + FAILURE_SECONDS, error
+                raise
+            self.failure = None
+            return self.token.value
+
+    def _is_usable(self, token: AccessToken | None, refused: str | None) -> bool:
+        return token is not None and token.value != refused and token.is_fresh(time.time())
+
+    async def _new(self, store: TokenStore, refused: str | None) -> AccessToken:
+        stored = await asyncio.to_thread(store.get, self.key)
+        if stored is not None:
+            return stored if self._is_usable(stored, refused) else await self._refreshed(store, refused)
+        if self.is_machine:
+            scope = self.server.scope
+            return await self.server.token("client_credentials", {"scope": scope})
+        raise OAuthFailure(
+            f"Nobody has signed in for the security scheme `{self.name}`. Run `openapi-mcp login {self.document}` on "
+            "the server's machine."
+        )
+
+    async def _refreshed(self, store: TokenStore, refused: str | None) -> AccessToken:
+        """Renew the stored token, unless another process has done so meanwhile."""
+        async with _held(store.lock(self.key)):
+            stored = await asyncio.to_thread(store.get, self.key)
+            if stored is not None and self._is_usable(stored, refused):
+                return stored
+            if stored is None or not stored.refresh_token:
+                raise OAuthFailure(self._expired("has expired, and there is no refresh token"))
+            try:
+                token = await self.server.token("refresh_token", {"refresh_token": stored.refresh_token}, stored)
+            except OAuthFailure as error:
+                if error.error == "invalid_grant":
+                    raise OAuthFailure(self._expired("is no longer valid")) from error
+                raise
+            await asyncio.to_thread(store.put, self.key, token)
+            return token
+
+    def _expired(self, reason: str) -> str:
+        cure = f"Run `openapi-mcp login {self.document}` again."
+        return f"The sign-in for the security scheme `{self.name}` {reason}. {cure}"
+
+
+class OAuthTokens:
+    """The tokens of a document's schemes by name: a CredentialSource (see `runtime.server.calls`)."""
+
+    def __init__(self, settings: OAuthSettings) -> None:
+        self.sources: dict[str, TokenSource] = {}
+        self._settings = settings
+        self._store = TokenStore()
+
+    def add(self, scheme: OAuthScheme, variable: str) -> None:
+        """Fetch tokens for a scheme if its OAuth client is configured. Raises UsageError.
+
+        `variable` is that of the scheme's static credential.
+        """
+        client = self._settings.client(scheme.name, variable)
+        if client.client_id:
+            self.sources[scheme.name] = TokenSource(
+                server=authorization_server(self._settings, scheme, client),
+                key=store_key(self._settings.source, scheme, client),
+                document=redact(self._settings.source),
+                name=scheme.name,
+                is_machine=bool(client.client_secret) and (CLIENT_CREDENTIALS in scheme.flows or not scheme.flows),
+            )
+
+    async def credentials(
+        self, tool: Tool, static: Mapping[str, str], refused: Mapping[str, str] | None = None
+    ) -> Mapping[str, str]:
+        """Return the static credentials and the tokens that a call needs, none of them `refused`. Raises OAuthFailure.
+
+        The first alternative of `security` is used whose credentials are all static or can be fetched.
+        """
+        names = self._needed(tool, static)
+        if not names:
+            return static
+        tokens = [await self.sources[name].get(self._store, (refused or {}).get(name)) for name in names]
+        return {**static, **dict(zip(names, tokens, strict=True))}
+
+    async def renewed(self, tool: Tool, static: Mapping[str, str], used: Mapping[str, str]) -> Mapping[str, str] | None:
+        """Return new credentials after the API refused those that were used; None if there are no others."""
+        if not self._needed(tool, static):
+            return None
+        with suppress(OAuthFailure):
+            renewed = await self.credentials(tool, static, used)
+            return renewed if renewed != used else None
+        return None
+
+    def _needed(self, tool: Tool, static: Mapping[str, str]) -> Sequence[str]:
+        """Return the names of the schemes whose tokens a call needs; none if static credentials suffice."""
+        for alternative in tool.security:
+            names = [scheme.name for scheme in alternative if not _is_static(scheme, static)]
+            if alternative and all(name in self.sources for name in names):
+                return names
+        return ()
+
+
+def authorization_server(settings: OAuthSettings, scheme: OAuthScheme, client: OAuthClient) -> AuthorizationServer:
+    """Return the authorization server of a scheme. Raises UsageError for certificates that cannot be used."""
+    try:
+        verify = tls_context(settings.ca, settings.client_cert, settings.client_key)
+    except RequestError as error:
+        hint = "see --ca, --client-cert and --client-key"
+        raise UsageError(str(error), where="the certificates", hint=hint) from None
+    return AuthorizationServer(scheme, client, verify)
+
+
+@asynccontextmanager
+async def _held(lock: "FileLock") -> AsyncIterator[None]:
+    """Hold a lock of processes without blocking the event loop. Raises OAuthFailure if another holds it too long."""
+    try:
+        await asyncio.to_thread(lock.acquire)
+    except (TimeoutError, OSError) as error:
+        raise OAuthFailure("Another process renews the same token, and does not end.") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _is_static(scheme: SecurityScheme, static: Mapping[str, str]) -> bool:
+    return scheme.type == "mutualTLS" or bool(static.get(scheme.name))

@@ -1,0 +1,62 @@
+"""The authorization server of the tests, in a process of its own, and a user who signs in on its pages."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import unescape
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urljoin
+
+import httpx
+
+CLIENTS: Final = Path(__file__).parent / "clients"
+CLIENT_ID: Final = "bridge"
+CLIENT_SECRET: Final = "a-secret-of-at-least-thirty-two-characters"
+
+MAX_STEPS: Final = 20
+"""Pages and redirects of a sign-in."""
+
+
+@contextmanager
+def authorization_server(node: Path, **job: Any) -> Iterator[str]:
+    """Run the authorization server with the settings of `oidc_provider.mjs`; yield its issuer."""
+    command = [str(node), "oidc_provider.mjs", json.dumps(job)]
+    with subprocess.Popen(
+        command, cwd=CLIENTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            issuer = process.stdout.readline().strip()
+            assert issuer, "the authorization server did not start"
+            yield issuer
+        finally:
+            process.kill()
+
+
+def sign_in(url: str, name: str = "alice", *, until: str) -> str:
+    """Sign in as `name` on the pages that begin at a URL, and consent; return the address that begins with `until`."""
+    with httpx.Client() as browser:
+        response = browser.get(url)
+        for _ in range(MAX_STEPS):
+            if response.is_redirect:
+                address = urljoin(str(response.url), response.headers["location"])
+                if address.startswith(until):
+                    return address
+                response = browser.get(address)
+            elif response.url.path.startswith("/device") and "Continue" not in response.text:
+                return str(response.url)
+            else:
+                response = _submit(browser, response, name)
+    raise AssertionError(f"no end of the sign-in: {response.status_code} {response.text[:500]}")
+
+
+def _submit(browser: httpx.Client, page: httpx.Response, name: str) -> httpx.Response:
+    """Send the form of a page: hidden fields as they are, the user's name and any password."""
+    action = re.search(r'action="([^"]+)"', page.text)
+    assert action, page.text[:500]
+    fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page.text))
+    fields |= {"login": name, "password": "any"} if 'name="login"' in page.text else {}
+    return browser.post(urljoin(str(page.url), unescape(action[1])), data=fields)

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from referencing.exceptions import Unresolvable
 
-from openapi_mcp.runtime.arguments.aside import check_aside
+from openapi_mcp.runtime.arguments import check_aside
 from openapi_mcp.runtime.arguments.checking import check
 from openapi_mcp.runtime.json_schema import MAX_SEARCHED, patterns, repetition, undeclared_names, verdict
 from openapi_mcp.runtime.json_schema.judge import MAX_FAILURES, BudgetSpent, Judge
@@ -205,6 +205,26 @@ def test_pattern_takes_bounded_time(pattern: str, text: str, matches: bool) -> N
     assert verdict(schema, text) is matches
     assert Judge(schema).fits(schema, text) is matches
     assert time.process_time() - start < 5
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("pattern", "text", "is_decided"),
+    [
+        ("^(?=a)(a+)+$", "a" * 60 + "!", False),
+        (r"^(\w+\s?)*$", "é" * 100, False),
+        ("^(a+)+$", "a" * 60, True),
+        ("^a+$", "aaa", True),
+    ],
+)
+def test_pattern_that_is_not_decided_is_left_to_the_api_and_logged(
+    pattern: str, text: str, is_decided: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    called = tool(input_schema={"type": "object", "properties": {"a": {"pattern": pattern}}})
+    with caplog.at_level(logging.WARNING, "openapi_mcp"):
+        assert asyncio.run(check_aside(called, {"a": text})) == ({"a": text}, "")
+    sentence = f"A pattern takes too long for the arguments of {called.name}; the API judges them."
+    assert [record.getMessage() for record in caplog.records] == ([] if is_decided else [sentence])
 
 
 @pytest.mark.timeout(60)

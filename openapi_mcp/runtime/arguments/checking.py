@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from ..background import MAX_SMALL_PARTS, exceeds
 from ..errors import ArgumentError
-from ..json_schema import verdict
+from ..json_schema import undecided_patterns, verdict
 from ..json_schema.judge import MAX_FAILURES, MAX_STEPS, BudgetSpent, Failure, Judge
 from ..json_schema.place import refused_part
 from ..tool import Tool
@@ -51,6 +51,7 @@ def check(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str
     Arguments for which that is not found out in time are not refused: the API judges them, and the log says so.
     """
     coerced, failures, sentences = dict(arguments), list[Failure](), list[str]()
+    undecided = undecided_patterns()
     known = verdict(tool.input_schema, arguments)
     if known is not True:
         try:
@@ -60,10 +61,13 @@ def check(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str
                 sentences = _refused_part(tool.input_schema, coerced)
             else:
                 logger.warning("The arguments of %s are too complex to be judged; the API judges them.", tool.name)
+                undecided = undecided_patterns()  # said already
         except RecursionError:
             return coerced, "The arguments are nested too deeply to be checked."
     sentences = [*misspellings(tool.input_schema, coerced), *explain(_shallowest_first(failures)), *sentences]
     if not sentences:
+        if undecided_patterns() != undecided:
+            logger.warning("A pattern takes too long for the arguments of %s; the API judges them.", tool.name)
         return coerced, ""
     return coerced, _listed(tool, sentences, is_complete=len(failures) < MAX_FAILURES) + _homonyms(tool, failures)
 

@@ -8,6 +8,7 @@ is not asserted, and references are never fetched.
 from typing import Any
 
 from ..types import Schema
+from .patterns import undecided_patterns
 from .quick import QuickValidator, accepts, verdict
 from .undeclared import MAX_SEARCHED, UndeclaredNames, is_flat_and_declared, undeclared_names
 
@@ -18,6 +19,7 @@ __all__ = [
     "accepts",
     "is_flat_and_declared",
     "is_valid",
+    "undecided_patterns",
     "undeclared_names",
     "verdict",
 ]

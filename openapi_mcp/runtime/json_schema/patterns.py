@@ -3,12 +3,13 @@ r"""Regular expressions of schemas, matched in bounded time.
 A pattern is matched by Python's `re`, whose time may grow exponentially with the text. Where a text is long for its
 pattern, jsonschema-rs matches it: its engine takes time in proportion to the text. Patterns that this engine cannot
 have (look-around, references to groups) go to another one, which gives up after some thousand steps. A text for which
-that does not decide matches.
+that does not decide matches, and is counted (`undecided_patterns`), so that the caller can say so.
 
 Specification: JSON Schema 2020-12 Validation §6.3.3.
 """
 
 import re
+import threading
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -38,6 +39,20 @@ _CLASS: Final = re.compile(r"\\[wdsb]", re.IGNORECASE)
 _Match: TypeAlias = Callable[[str], bool]
 
 
+class _Undecided(threading.local):
+    """A thread's number of texts for which it was not decided whether they match."""
+
+    count = 0
+
+
+_UNDECIDED: Final = _Undecided()
+
+
+def undecided_patterns() -> int:
+    """Return how many texts this thread has taken to match since it was not decided in bounded time."""
+    return _UNDECIDED.count
+
+
 def search(pattern: str, text: str) -> bool:
     """Return whether a pattern matches somewhere in a text, or whether it does is not decided in bounded time.
 
@@ -47,10 +62,19 @@ def search(pattern: str, text: str) -> bool:
     length = len(text)
     if length <= _MAX_SHORT or ways * (length + 1) ** power <= _MAX_WAYS:
         return expression.search(text) is not None
+    decided = _search_bounded(pattern, text)
+    _UNDECIDED.count += decided is None
+    return decided is not False
+
+
+def _search_bounded(pattern: str, text: str) -> bool | None:
+    """Return whether a pattern matches somewhere in a long text; None if that is not decided."""
     match, is_exact = _bounded_match(pattern)
-    if match is None or (length > _MAX_COUNTED and "{" in pattern) or match(text):
+    if match is None or (len(text) > _MAX_COUNTED and "{" in pattern):
+        return None
+    if match(text):
         return True
-    return not is_exact or not (text.isascii() or _CLASS.search(pattern) is None)
+    return False if is_exact and (text.isascii() or _CLASS.search(pattern) is None) else None
 
 
 @lru_cache(_MAX_CACHED)

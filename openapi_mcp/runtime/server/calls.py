@@ -99,7 +99,7 @@ class Calls:
     @cached_property
     def _prepare(self) -> Callable[[ToolDescription, Mapping[str, Any]], Awaitable[dict[str, Any]]]:
         """The function that judges arguments, imported at the first call."""
-        from ..arguments.aside import prepare_aside
+        from ..arguments import prepare_aside
 
         return prepare_aside
 
@@ -155,7 +155,7 @@ class Calls:
         """
         if not self._options.lenient:
             return await self._call(tool, await self._prepare(tool, arguments), context)
-        from ..arguments.aside import check_aside
+        from ..arguments import check_aside
 
         checked, refusal = await check_aside(tool, arguments)
         function = self._functions.get(tool.name)

@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check format fuzz faults corpus conformance golden prism retrieval clean
+.PHONY: help demo quick test check format fuzz faults corpus conformance golden prism retrieval agents clean
 
 help: ## Show this list
 	@echo "Usage: make TARGET. The first one prepares $(VENV), once; that takes about a minute."
@@ -75,6 +75,9 @@ prism: $(READY) ## Check the requests of real documents with Stoplight Prism (NA
 
 retrieval: $(READY) ## Measure quality and speed of search mode
 	@$(BIN)/python -m benchmarks.retrieval
+
+agents: $(READY) ## Carry out scripted tasks in each mode and count tokens (FASTMCP=PYTHON: FastMCP besides)
+	@$(BIN)/python -m benchmarks.agents $(if $(FASTMCP),--fastmcp $(FASTMCP))
 
 clean: ## Remove everything that these targets created
 	@rm -rf .venv .venv-* dist build node_modules tests/clients/node_modules tests/conformance/node_modules benchmarks/prism/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis

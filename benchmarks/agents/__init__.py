@@ -1,0 +1,1 @@
+"""A judge of modes without a model: scripted tasks against real programs, as tool calls, searches and programs."""

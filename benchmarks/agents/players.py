@@ -1,0 +1,236 @@
+"""Players: the ways in which a task is carried out: plain HTTP requests, tools, searched tools, programs."""
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, Protocol
+
+import httpx
+
+from .apis import KEY, Api
+from .client import McpSession
+from .costs import Cost, tokens_of_call, tokens_of_result
+from .task import Task, run
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """The tools that find others: their names; whether `describe` (empty: there is none) takes many in one call."""
+
+    search: str = "search_tools"
+    describe: str = "describe_tool"
+    takes_many: bool = False
+
+    def requests(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the arguments of the calls that describe tools."""
+        if not self.describe or not names:
+            return []
+        return [{"tools": list(names)}] if self.takes_many else [{"name": name} for name in names]
+
+
+class PlayError(Exception):
+    """A task could not be carried out."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """The answer of a task, its cost, and the operations that it called, each with the arguments that it gave."""
+
+    answer: Any
+    cost: Cost = field(default_factory=Cost)
+    calls: tuple[tuple[str, frozenset[str]], ...] = ()
+
+
+class Player(Protocol):
+    """A way to carry out tasks."""
+
+    def play(self, task: Task, gold: Played) -> Played:
+        """Carry out a task. `gold` has its calls. Raises PlayError."""
+        ...
+
+
+Call = Callable[[str, dict[str, Any]], Any]
+"""Calls an operation by its id, with its arguments; raises RuntimeError for an error of the API."""
+
+
+def _functions(names: Mapping[str, Any], call: Call) -> dict[str, Callable[..., Any]]:
+    """Return a function for each operation, which takes keywords, or a dict of them."""
+
+    def function(name: str, arguments: Mapping[str, Any] = {}, /, **more: Any) -> Any:
+        return call(name, {**arguments, **more})
+
+    return {name: partial(function, name) for name in names}
+
+
+class Http:
+    """Plain HTTP requests, made from the document without this project: the gold."""
+
+    def __init__(self, api: Api, client: httpx.Client) -> None:
+        self._api, self._client, self._operations = api, client, api.operations()
+
+    def play(self, task: Task) -> Played:
+        """Carry out a task."""
+        calls: list[tuple[str, frozenset[str]]] = []
+
+        def call(name: str, arguments: dict[str, Any]) -> Any:
+            calls.append((name, frozenset(arguments)))
+            return self._call(self._operations[name], dict(arguments))
+
+        return Played(run(task.program, _functions(self._operations, call)), calls=tuple(calls))
+
+    def _call(self, operation: dict[str, Any], arguments: dict[str, Any]) -> Any:
+        places: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {"X-API-Key": KEY}}
+        for parameter in operation["parameters"]:
+            if parameter["name"] in arguments:
+                places[parameter["in"]][parameter["name"]] = arguments.pop(parameter["name"])
+        url = self._api.url + operation["path"].format(**places["path"])
+        body = self._body(operation, arguments)
+        answer = self._client.request(
+            operation["method"], url, params=places["query"], headers=places["header"], **body
+        )
+        if answer.is_error:
+            raise RuntimeError(f"{answer.status_code}: {answer.text}")
+        return answer.json() if answer.content and "json" in answer.headers.get("content-type", "") else answer.text
+
+    @staticmethod
+    def _body(operation: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of httpx for a body."""
+        [media_type] = operation.get("requestBody", {}).get("content", {"application/json": {}})
+        if media_type == "multipart/form-data":
+            return {"files": {name: base64.b64decode(value) for name, value in arguments.items()}}
+        if media_type == "application/x-www-form-urlencoded":
+            return {"data": arguments}
+        if media_type.startswith("image/"):
+            return {"content": base64.b64decode(arguments["body"])}
+        return {"json": arguments} if "requestBody" in operation else {}
+
+
+class Listed:
+    """Calls of listed tools. `names` are the server's names of the operations."""
+
+    def __init__(self, session: McpSession, names: Mapping[str, str]) -> None:
+        self._session, self._names = session, names
+
+    def play(self, task: Task, gold: Played) -> Played:
+        """Carry out a task."""
+        cost = self._find(task, gold)
+
+        def call(name: str, arguments: dict[str, Any]) -> Any:
+            tool, given = self._tool_call(self._names[name], arguments)
+            cost.calls += tokens_of_call(tool, given)
+            result = self._session.call(tool, given)
+            cost.answers += tokens_of_result(result)
+            return value_of(result)
+
+        return Played(run(task.program, _functions(self._names, call)), cost)
+
+    def _find(self, _: Task, __: Played) -> Cost:
+        return Cost()
+
+    def _tool_call(self, name: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        return name, arguments
+
+
+class Searched(Listed):
+    """Searches, descriptions of tools that a search shows without their arguments, and calls with `call_tool`."""
+
+    def __init__(self, session: McpSession, names: Mapping[str, str], discovery: Discovery) -> None:
+        super().__init__(session, names)
+        self._discovery = discovery
+
+    def _find(self, task: Task, gold: Played) -> Cost:
+        return find(self._session, task, needed(gold, self._names), self._discovery)
+
+    def _tool_call(self, name: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        return "call_tool", {"name": name, "arguments": arguments}
+
+
+class Programmed:
+    """Searches, descriptions of functions that a search shows without their arguments, and one program.
+
+    `tool` runs programs; `written` returns a task's program in the form that it takes.
+    """
+
+    def __init__(
+        self,
+        session: McpSession,
+        names: Mapping[str, str],
+        discovery: Discovery,
+        *,
+        tool: str = "run_code",
+        written: Callable[[Task], str] = lambda task: task.code,
+    ) -> None:
+        self._session, self._names, self._discovery = session, names, discovery
+        self._tool, self._written = tool, written
+
+    def play(self, task: Task, gold: Played) -> Played:
+        """Carry out a task."""
+        cost = find(self._session, task, needed(gold, self._names), self._discovery)
+        code = {"code": self._written(task)}
+        result = self._session.call(self._tool, code)
+        cost.calls += tokens_of_call(self._tool, code)
+        cost.answers += tokens_of_result(result)
+        return Played(value_of(result), cost)
+
+
+def value_of(result: dict[str, Any]) -> Any:
+    """Return what a result says: the first text that is JSON, else the first text. Raises RuntimeError for an error.
+
+    Values that are not objects, FastMCP puts into one with the property `result`.
+    """
+    texts = [block["text"] for block in result["content"] if block["type"] == "text"]
+    if result.get("isError"):
+        raise RuntimeError("\n".join(texts))
+    for text in texts:
+        try:
+            value = json.loads(text)
+        except ValueError:
+            continue
+        return value["result"] if isinstance(value, dict) and value.keys() == {"result"} else value
+    return texts[0] if texts else None
+
+
+def needed(gold: Played, names: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """Return the tools that a task calls, each with all arguments that are given to it."""
+    found: dict[str, frozenset[str]] = {}
+    for name, arguments in gold.calls:
+        found[names[name]] = found.get(names[name], frozenset()) | arguments
+    return found
+
+
+def find(session: McpSession, task: Task, tools: Mapping[str, frozenset[str]], discovery: Discovery) -> Cost:
+    """Search as the task says, and describe the needed tools whose arguments no answer shows.
+
+    Raises PlayError if no answer names a needed tool.
+    """
+    cost, answers = Cost(), []
+    for query in task.searches:
+        result = session.call(discovery.search, {"query": query})
+        cost.searches += tokens_of_call(discovery.search, {"query": query}) + tokens_of_result(result)
+        answers.append("\n".join(block["text"] for block in result["content"] if block["type"] == "text"))
+    unknown = []
+    for name, arguments in tools.items():
+        parts = [part for answer in answers for part in _NEXT_HIT.split(answer) if _names(part, name)]
+        if not parts:
+            raise PlayError(f"no search shows {name}: {' | '.join(task.searches)}")
+        if not any(_shows(part, name, arguments) for part in parts):
+            unknown.append(name)
+    for request in discovery.requests(unknown):
+        result = session.call(discovery.describe, request)
+        cost.describes += tokens_of_call(discovery.describe, request) + tokens_of_result(result)
+    return cost
+
+
+_NEXT_HIT: Final = re.compile(r"\n(?=\d+\. )")
+
+
+def _shows(part: str, name: str, arguments: frozenset[str]) -> bool:
+    """Return whether a part of an answer is about a tool, and has all arguments that are given to it."""
+    return _names(part.partition("\n")[0], name) and all(_names(part, argument) for argument in arguments)
+
+
+def _names(text: str, word: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
 
+from . import background
 from .protocol import Cancellation, Session, Step, Subscription, ToolCall, jsonrpc, list_changed
 from .server.notifications import Notify
 from .server.reloadable import ReloadableServer
@@ -52,6 +53,7 @@ async def serve(
 
     Must run in the main thread, since signals need it. Returns normally in each case.
     """
+    background.collect_rarely()
     reloadable = ReloadableServer.wrap(server)
     with _exclusive_stdout() as write:
         session = StdioSession(reloadable, _read_stdin, write, max_line_bytes=max_line_bytes, max_calls=max_calls)

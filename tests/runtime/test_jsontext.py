@@ -112,3 +112,25 @@ def test_text_written_in_pieces_is_that_of_the_whole(value: Any) -> None:
     assert json.loads(whole) == value
     with pytest.raises(ArgumentError):
         asyncio.run(background.run("large", jsontext.write, [value, float("nan")]))
+
+
+@given(
+    st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)),
+    st.sampled_from([None, 1, "\t", "\r\n "]),
+)
+def test_minified_text_has_the_tokens_of_the_text(value: Any, indent: int | str | None) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    assert jsontext.minify(text) == json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "minified"),
+    [
+        ('{ "a" : 1.00 ,\r\n\t"b c" : [ true , null ] }', '{"a":1.00,"b c":[true,null]}'),
+        (r'[ "x \" y" , "z  \\" , " " ]', r'["x \" y","z  \\"," "]'),
+        (' " a  b " ', '" a  b "'),
+        ("\ufeff[ 1e5 ]", "[1e5]"),
+    ],
+)
+def test_white_space_within_strings_stays(text: str, minified: str) -> None:
+    assert jsontext.minify(text) == minified

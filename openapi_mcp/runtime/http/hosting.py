@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from starlette.types import ASGIApp
 
+from .. import background
 from .access import MAX_HEADER_BYTES
 from .connections import MAX_PIPELINED_REQUESTS, MissingAttribute, Part, TimeoutProtocol
 
@@ -27,6 +28,7 @@ def serve(app: ASGIApp, listener: socket.socket) -> None:
     """Serve an application in this process until SIGINT or SIGTERM comes; raise that signal again at the end."""
     import uvicorn
 
+    background.collect_rarely()
     uvicorn.Server(server_config(app)).run(sockets=[listener])
 
 

@@ -6,7 +6,6 @@ A limit is checked before the work that it limits begins, so a refused request c
 import asyncio
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.requests import ClientDisconnect
@@ -15,6 +14,7 @@ from starlette.types import Receive
 from .. import background
 from ..protocol import jsonrpc
 from ..upstream.shares import ADDRESS_RATIO, CLIENT_RATIO, NO_LIMIT, Caller, SharedSlots, Shares
+from ..upstream.timers import TimeLimit, Timers
 from .responses import HTTPError
 
 RECEIVE_TIMEOUT: Final = 30.0
@@ -49,12 +49,13 @@ _RETRY_AFTER: Final = "1"
 """Seconds; most calls take less."""
 
 
-@dataclass(frozen=True, slots=True)
 class MessageReader:
     """Reads messages of at most `max_bytes` that arrive within `seconds`."""
 
-    max_bytes: int
-    seconds: float
+    def __init__(self, max_bytes: int, seconds: float) -> None:
+        self.max_bytes = max_bytes
+        self._seconds = seconds
+        self._timers = Timers(seconds)
 
     async def read(self, receive: Receive, headers: Mapping[str, str], memory: "TakenMemory") -> Any:
         """Return the JSON value in the body of a request, which takes some `memory`.
@@ -68,12 +69,12 @@ class MessageReader:
         if announced.isdecimal():
             if int(announced) > self.max_bytes:
                 raise self._too_large()
-            await memory.reserve(int(announced), self.seconds)
+            await memory.reserve(int(announced), self._seconds)
         try:
-            async with asyncio.timeout(self.seconds):
+            with TimeLimit(self._timers):
                 body = await self._body(receive, memory)
         except TimeoutError:
-            message = f"The message did not arrive within {self.seconds:g} seconds."
+            message = f"The message did not arrive within {self._seconds:g} seconds."
             raise HTTPError(408, message, headers={"Connection": "close"}) from None
         try:
             values = jsonrpc.count_values(body)

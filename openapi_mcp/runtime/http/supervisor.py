@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.types import ASGIApp
 
-from .. import stdio_streams
+from .. import background, stdio_streams
 from . import hosting
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class ReadyFactory:
     def __call__(self) -> ASGIApp:
         """Return the application."""
         app = self.factory()
+        background.collect_rarely()
         threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
         if hasattr(signal, "pthread_sigmask"):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})

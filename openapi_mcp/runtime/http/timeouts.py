@@ -7,7 +7,6 @@ the connection of a call.
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.types import Receive, Scope
@@ -15,17 +14,18 @@ from starlette.types import Receive, Scope
 from ..protocol import Cancellation, Step, ToolCall, jsonrpc
 from ..server.server import Reply
 from ..types import JsonObject, error_result
+from ..upstream.timers import NEVER, TimeLimit, Timers
 from .sessions import RegisterStop, Stop
 
 SHUTDOWN_EVENT: Final = "shutdown"
 """The key in `scope["state"]` of an asyncio.Event that is set when the server begins to stop (see `connections`)."""
 
 
-@dataclass(frozen=True, slots=True)
 class AnswerTimeouts:
     """The time limit of answers in seconds (None is no limit), and their cancellation."""
 
-    request_timeout: float | None
+    def __init__(self, request_timeout: float | None) -> None:
+        self._timers = Timers(request_timeout)
 
     async def call(
         self, work: Awaitable[Reply], step: Step, tracker: RegisterStop | None, receive: Receive | None
@@ -35,9 +35,9 @@ class AnswerTimeouts:
         `receive` is given for a client that cancels by closing its connection.
         """
         try:
-            return await _run_until_stopped(work, self.request_timeout, tracker, receive)
+            return await _run_until_stopped(work, self._timers, tracker, receive)
         except TimeoutError:
-            return _timeout_reply(step, f"The call took longer than {self.request_timeout:g} seconds and was stopped.")
+            return _timeout_reply(step, f"The call took longer than {self._timers.seconds:g} seconds and was stopped.")
 
     async def stream(
         self,
@@ -51,35 +51,31 @@ class AnswerTimeouts:
         shutdown: asyncio.Event | None = scope.get("state", {}).get(SHUTDOWN_EVENT)
         ending = None if shutdown is None else asyncio.create_task(_call_after(shutdown, end))
         try:
-            return await _run_until_stopped(work, None, tracker, receive)
+            return await _run_until_stopped(work, NEVER, tracker, receive)
         finally:
             if ending is not None:
                 ending.cancel()
 
 
 async def _run_until_stopped(
-    work: Awaitable[Reply], seconds: float | None, tracker: RegisterStop | None, receive: Receive | None
+    work: Awaitable[Reply], timers: Timers, tracker: RegisterStop | None, receive: Receive | None
 ) -> Reply | None:
     """Return the result of the work; None if it was stopped before. Raises TimeoutError.
 
-    The work runs in the task of its request, which is cheaper than a task of its own; to stop it, its timeout is moved
-    to now.
+    The work runs in the task of its request, which is cheaper than a task of its own.
     """
     stopped = False
 
     def stop() -> None:
         nonlocal stopped
-        if not (stopped or limit.expired()):
-            stopped = True
-            limit.reschedule(asyncio.get_running_loop().time())
+        stopped = not limit.is_over or stopped
+        limit.stop()
 
-    limit = asyncio.timeout(seconds)
     leaving: asyncio.Task[None] | None = None
     try:
-        async with limit:
-            with _UNTRACKED if tracker is None else tracker(stop):
-                leaving = None if receive is None else asyncio.create_task(_stop_on_disconnect(receive, stop))
-                return await work
+        with (limit := TimeLimit(timers)), _UNTRACKED if tracker is None else tracker(stop):
+            leaving = None if receive is None else asyncio.create_task(_stop_on_disconnect(receive, stop))
+            return await work
     except TimeoutError:
         if stopped:
             return None

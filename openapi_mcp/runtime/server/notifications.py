@@ -19,6 +19,7 @@ from ..protocol import LogLevel, ToolCall, jsonrpc
 from ..request.redaction import redact
 from ..result.sanitizing import NO_SECRETS, Sanitizer
 from ..upstream.events import CallEvents
+from ..upstream.timers import Timers
 
 Notify: TypeAlias = Callable[[bytes], Awaitable[None]]
 """A function that sends a message before the result and returns once it is sent: a slow client slows its own call.
@@ -77,9 +78,9 @@ class ClientNotifier(CallEvents):
         self._notified_at = self._started_at = time.monotonic()
         self._interval = KEEP_ALIVE_INTERVAL if self._progress is None else PROGRESS_INTERVAL
 
-    def heartbeat(self, *, is_binary: bool = False) -> "Heartbeat":
+    def heartbeat(self, heartbeats: "Heartbeats", *, is_binary: bool = False) -> "Heartbeat":
         """Start the heartbeat of this call, which begins later if the answer is expected to be binary."""
-        return Heartbeat(self._beat, max(self._interval, BINARY_DELAY if is_binary else 0.0))
+        return heartbeats.start(self._beat, max(self._interval, BINARY_DELAY) if is_binary else self._interval)
 
     def is_enabled_for(self, level: LogLevel, /) -> bool:
         """Return whether the client asked for log messages of this level."""
@@ -172,23 +173,33 @@ class ClientNotifier(CallEvents):
         await self._notify(message)
 
 
+class Heartbeats:
+    """The heartbeats of the calls in one event loop. Few calls last until the first one, so they share timers."""
+
+    def __init__(self) -> None:
+        self._timers: dict[float, Timers] = {}
+
+    def start(self, beat: Callable[[], Awaitable[float]], delay: float) -> "Heartbeat":
+        """Call `beat`, which returns the seconds until the next time, after `delay` seconds for the first time."""
+        timers = self._timers.get(delay) or self._timers.setdefault(delay, Timers(delay))
+        return Heartbeat(beat, timers)
+
+
 class Heartbeat:
-    """A function that is called at intervals until `stop`; stopped before the first call, it is only a timer.
+    """A function that is called at intervals until `stop`."""
 
-    `beat` returns the seconds until it is called again; `delay` are those before the first call.
-    """
-
-    def __init__(self, beat: Callable[[], Awaitable[float]], delay: float) -> None:
+    def __init__(self, beat: Callable[[], Awaitable[float]], timers: Timers) -> None:
         self._beat = beat
         self._task: asyncio.Task[None] | None = None
-        self._timer = asyncio.get_running_loop().call_later(delay, self._start)
+        self._timers = timers
+        self._number = timers.start(self._start)
 
-    async def stop(self) -> None:
-        """Stop, and wait until nothing more is sent."""
-        self._timer.cancel()
+    def stop(self) -> asyncio.Task[None] | None:
+        """Stop; return the task that may be sending something just now."""
+        self._timers.stop(self._number)
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait({self._task})
+        return self._task
 
     def _start(self) -> None:
         self._task = asyncio.create_task(self._run())

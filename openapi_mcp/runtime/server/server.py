@@ -3,6 +3,7 @@
 No failure is raised: each becomes a reply. Transports stay thin: the bytes and statuses of replies are made here.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Mapping
 from functools import lru_cache
@@ -19,7 +20,7 @@ from ..upstream.client import Upstream
 from ..upstream.events import NO_EVENTS, CallEvents
 from .calls import Calls, Limiter, Observer
 from .catalog import Catalog, ListedTool
-from .notifications import ClientNotifier, Notify
+from .notifications import ClientNotifier, Heartbeats, Notify
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
     from .functions import Functions
@@ -73,6 +74,7 @@ class Server:
             limiter=limiter,
             functions=functions,
         )
+        self._heartbeats = Heartbeats()
         self._max_binary_bytes = max_result_bytes * BINARY_FACTOR
         # Encoded pages by revision and cursor. Their number is bounded, since only the catalog's own cursors are valid.
         self._pages: dict[tuple[str, str | None], bytes] = {}
@@ -148,12 +150,12 @@ class Server:
         max_binary_bytes = self._max_binary_bytes if is_stream else 0
         events = ClientNotifier(call, notify, max_binary_bytes=max_binary_bytes, sanitizer=self._calls.sanitizer)
         is_binary = is_stream and isinstance(tool, Tool) and _prefers_binary(tool.accept)
-        heartbeat = events.heartbeat(is_binary=is_binary) if beats else None
+        heartbeat = events.heartbeat(self._heartbeats, is_binary=is_binary) if beats else None
         try:
             result = await self._result(call, tool, caller, max_streamed_bytes, events)
         finally:
-            if heartbeat is not None:
-                await heartbeat.stop()
+            if heartbeat is not None and (sending := heartbeat.stop()) is not None:
+                await asyncio.wait({sending})
         return call.reply(result, tool.output_schema)
 
     def _result(

@@ -30,9 +30,10 @@ from .decoding import Decoder
 from .errors import describe
 from .events import NO_EVENTS, CallEvents
 from .http11 import SURPLUS, BufferedResponse, content_type
-from .progress import EXTENSION, CallProgress, Deadlines
+from .progress import EXTENSION, CallProgress
 from .redirects import MAX_REDIRECTS, redirected_request
 from .retries import Retries
+from .timers import TimeLimit, Timers
 from .tls import tls_context
 from .transport import Transport
 
@@ -101,7 +102,7 @@ class Upstream:
         self._transport = transport or Transport(verify=verify)
         self._timeouts = Timeouts(connect_timeout, read_timeout, total_timeout or None)
         self._limits = _limits(self._timeouts)
-        self._deadlines = Deadlines(self._timeouts.total)
+        self._timers = Timers(self._timeouts.total)
         self._retries = retries
         self._redirect_hosts = tuple(follow_redirects_to)
         self._max_bytes = max_bytes
@@ -112,21 +113,19 @@ class Upstream:
         Of a body of more than `max_bytes` only so many are read, of an endless stream what arrives in time; the
         response's extension `TRUNCATED` says so. `events` receives what happens meanwhile.
         """
-        progress = CallProgress()
-        deadline = self._deadlines.start(progress)
+        progress, limit = CallProgress(), TimeLimit(self._timers)
         try:
-            return await self._follow(request, deadline, events, progress)
+            with limit:
+                return await self._follow(request, limit, events, progress)
         except asyncio.CancelledError as error:
-            if not progress.is_late:
-                error.add_note(progress.describe())  # for a caller whose own time is over
-                raise
-            unsent = httpx.PoolTimeout("no connection in time") if progress.is_unsent else error
-            raise UpstreamError(self._out_of_time(request, progress)) from unsent
+            error.add_note(progress.describe())  # for a caller whose own time is over
+            raise
         except (httpx.HTTPError, OSError) as error:  # httpx does not wrap a TLS alert that follows the handshake
+            if limit.is_over and isinstance(error, TimeoutError):
+                unsent = httpx.PoolTimeout("no connection in time") if progress.is_unsent else error
+                raise UpstreamError(self._out_of_time(request, progress)) from unsent
             sentence = describe(error, _host(request), asdict(self._timeouts))
             raise UpstreamError(sentence + progress.status_note()) from error
-        finally:
-            self._deadlines.end(progress)
 
     @property
     def total_timeout(self) -> float | None:
@@ -155,15 +154,15 @@ class Upstream:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        self._deadlines.close()
+        self._timers.close()
         await self._transport.aclose()
 
     async def _follow(
-        self, request: httpx.Request, deadline: float | None, events: CallEvents, progress: CallProgress
+        self, request: httpx.Request, limit: TimeLimit, events: CallEvents, progress: CallProgress
     ) -> httpx.Response:
         first = request.url
         for _ in range(MAX_REDIRECTS + 1):
-            response = await self._send_with_retries(request, deadline, events, progress)
+            response = await self._send_with_retries(request, limit, events, progress)
             next_request = redirected_request(request, response, first, self._redirect_hosts)
             if next_request is None:
                 return response
@@ -172,13 +171,13 @@ class Upstream:
         raise UpstreamError(f"The API at {_host(request)} redirects more than {MAX_REDIRECTS} times; that is a loop.")
 
     async def _send_with_retries(
-        self, request: httpx.Request, deadline: float | None, events: CallEvents, progress: CallProgress
+        self, request: httpx.Request, limit: TimeLimit, events: CallEvents, progress: CallProgress
     ) -> httpx.Response:
         """Return the response to one request, which is retried while `retries` and the deadline allow."""
         for attempt in itertools.count(1):
-            outcome = await self._attempt(request, deadline, events, progress)
+            outcome = await self._attempt(request, limit, events, progress)
             wait = self._retries.wait(request.method, outcome, attempt, progress.waited)
-            if wait is None or not _ends_before(deadline, wait):
+            if wait is None or not _ends_before(limit.end, wait):
                 break
             reason = _describe_outcome(outcome)
             logger.info("%s: attempt %d, %s; the next in %.1f s", _host(request), attempt, reason, wait)
@@ -192,7 +191,7 @@ class Upstream:
         return outcome
 
     async def _attempt(
-        self, request: httpx.Request, deadline: float | None, events: CallEvents, progress: CallProgress
+        self, request: httpx.Request, limit: TimeLimit, events: CallEvents, progress: CallProgress
     ) -> httpx.Response | httpx.TransportError | OSError:
         """Return the response, or the error that came before any. Errors after the response began are raised."""
         request.extensions = {**request.extensions, "timeout": self._limits, EXTENSION: progress}
@@ -209,14 +208,14 @@ class Upstream:
             logger.debug("%s %s%s: %d", request.method, _host(request), request.url.path, response.status_code)
         try:
             await events.on_response_head(response)
-            buffered = await self._read(response, deadline, events, progress)
+            buffered = await self._read(response, limit, events, progress)
         finally:
             await response.aclose()
         await events.on_response(buffered)
         return buffered
 
     async def _read(
-        self, response: httpx.Response, deadline: float | None, events: CallEvents, progress: CallProgress
+        self, response: httpx.Response, limit: TimeLimit, events: CallEvents, progress: CallProgress
     ) -> httpx.Response:
         """Return the response with its body read and decoded, without the headers about its transfer."""
         surplus = _SURPLUS if SURPLUS in response.extensions else ""
@@ -226,7 +225,7 @@ class Upstream:
             return response
         progress.stage, progress.status, progress.received = "body", response.status_code, 0
         body = io.BytesIO()  # whose bytes are returned without a copy
-        missing = await self._read_body(response, body, deadline, events, progress)
+        missing = await self._read_body(response, body, limit, events, progress)
         transfer = _TRANSFER_HEADERS if body.tell() else frozenset[bytes]()
         return httpx.Response(
             response.status_code,
@@ -244,7 +243,7 @@ class Upstream:
         self,
         response: httpx.Response,
         body: io.BytesIO,
-        deadline: float | None,
+        limit: TimeLimit,
         events: CallEvents,
         progress: CallProgress,
     ) -> str:
@@ -259,7 +258,7 @@ class Upstream:
         entries = EntryReader(kind if is_reported else "", events.on_entry)
         decoder = Decoder(response.headers.get("content-encoding", ""), self._max_bytes)
         try:
-            async with asyncio.timeout_at(self._stream_end(kind, deadline) if is_stream else None):
+            async with asyncio.timeout_at(self._stream_end(kind, limit.end) if is_stream else None):
                 async for chunk in _unpacked(response, decoder):
                     body.write(chunk)
                     if body.tell() > self._max_bytes:
@@ -274,6 +273,7 @@ class Upstream:
         except (TimeoutError, httpx.ReadTimeout) as error:
             if is_stream and body.tell():
                 return f"The API's stream goes on; only its first {body.tell()} bytes were read."
+            deadline = limit.end
             if deadline is not None and asyncio.get_running_loop().time() >= deadline - self._stream_margin:
                 raise UpstreamError(self._out_of_time(response.request, progress)) from error
             raise httpx.ReadTimeout("nothing arrived in time", request=response.request) from error

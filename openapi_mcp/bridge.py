@@ -4,7 +4,7 @@ The document itself is loaded on demand: a server with cached tools works withou
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -26,6 +26,7 @@ from .runtime.types import Implementation
 from .token_budget import BYTES_PER_TOKEN
 
 if TYPE_CHECKING:
+    from .authorization.rights import ScopeRights
     from .contract.drift import DriftLog
     from .document.model import Document
     from .oauth.tokens import OAuthTokens
@@ -99,13 +100,28 @@ class Bridge:
     @cached_property
     def catalog(self) -> Catalog:
         """The tools as clients get them: listed, in pages of `page_size` if that is set, or by a search."""
+        return self._catalog_of(self.tools, self.config.mode)
+
+    def _catalog_of(self, tools: Sequence[Tool], mode: modes.Mode) -> Catalog:
+        names = {tool.name for tool in tools}
         return modes.catalog(
-            self.tools,
-            self.config.mode,
-            self.config.pinned,
+            tools,
+            mode,
+            [name for name in self.config.pinned if name in names],
             page_size=self.config.page_size,
             sizes=self.sizes,
             limits=self.config.code_limits,
+        )
+
+    @cached_property
+    def rights(self) -> "ScopeRights":
+        """The tools that the scopes of an access token allow, offered in the way that the whole is."""
+        from .authorization.rights import ScopeRights
+
+        searched = modes.Mode.CODE if self.config.mode is modes.Mode.CODE else modes.Mode.SEARCH
+        mode = searched if self.mode_decision.searches else modes.Mode.ALL
+        return ScopeRights(
+            self.tools, self.config.auth_rights, self.catalog, lambda tools: self._catalog_of(tools, mode)
         )
 
     @property
@@ -188,6 +204,7 @@ class Bridge:
             max_result_bytes=self.config.max_result_tokens * BYTES_PER_TOKEN,
             limiter=rate_limit(self.config.rate_limit) if self.config.rate_limit else None,
             observer=self.drift.observe if self.drift else None,
+            rights=lambda: self.rights,
         )
 
 
@@ -201,4 +218,5 @@ def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -
             hint = suggest_names(name, info.security_schemes) or f"the document's security schemes are: {defined}"
             raise UsageError(f"no such security scheme: {name}", where=f"--auth {name}=…", hint=hint)
     modes.check_pins(compilation.tools, config.pinned)
+    config.auth_rights.check(compilation.tools)
     config.base_url_map.check(compilation.base_urls)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Self
 
+from .authorization.scopes import ScopeSettings
 from .base_url_map import BaseUrlMap
 from .code_mode.limits import CodeLimits
 from .compilation import BaseUrlOptions, CompileOptions
@@ -102,6 +103,7 @@ class Config:
     code_timeout: float = DEFAULTS["code_timeout"]
     code_calls: int = DEFAULTS["code_calls"]
     rate_limit: str | None = None
+    auth_rights: ScopeSettings = field(default_factory=ScopeSettings)
     watch: bool = False
     watch_interval: float = DEFAULTS["watch_interval"]
     no_cache: bool = False
@@ -134,6 +136,7 @@ class Config:
             "oauth_clients": parse_clients(texts.get("oauth", ())),
             "file_roots": tuple(map(_folder, texts.get("allow_files", ()))),
             "pinned": tuple(texts.get("pin", ())),
+            "auth_rights": ScopeSettings.parse(texts.get("auth_scopes", ()), texts.get("auth_includes", ())),
             "accept_hosts": tuple(map(_name_of_host, texts.get("accept_host", ()))),
             "follow_redirects_to": tuple(map(_host, texts.get("follow_redirects_to", ()))),
         }

@@ -300,7 +300,40 @@ OPTIONS: Final = (
         to="http", metavar="TOKEN", variable="OPENAPI_MCP_AUTH_TOKEN"
     ),
     Option(
-        "allow_unauthenticated", ACCESS, _SERVE, "Listen to other machines without --auth-token.",
+        "auth_issuer", ACCESS, _SERVE,
+        "Authorization server (OAuth 2.1) whose access tokens clients must send (http): its issuer URL.",
+        to="http", metavar="URL"
+    ),
+    Option(
+        "auth_audience", ACCESS, _SERVE,
+        "Canonical URI of this server, as clients reach it: https://mcp.example.com/mcp. Tokens must be issued for it; "
+        "for one of those that follow too.",
+        to="http", metavar="URI", many=True
+    ),
+    Option(
+        "auth_introspection", ACCESS, _SERVE,
+        "Ask the authorization server about each token (RFC 7662), for tokens that are no JSON Web Tokens.",
+        to="http", kind=bool, default=False
+    ),
+    Option(
+        "auth_client_id", ACCESS, _SERVE, "Client that asks with --auth-introspection.", to="http", metavar="ID"
+    ),
+    Option(
+        "auth_client_secret", ACCESS, _SERVE, "Its secret. Safer as the variable.",
+        to="http", metavar="SECRET", variable="OPENAPI_MCP_AUTH_CLIENT_SECRET"
+    ),
+    Option(
+        "auth_scopes", ACCESS, _SERVE,
+        "Scopes that tokens need for the tools of a pattern (delete*, method:get, tag:pets, path:/pets/*), instead of "
+        "those in the document; the first pattern that matches counts. 'a b|c' is a and b, or c.",
+        metavar="PATTERN=SCOPES", many=True, pairs=True
+    ),
+    Option(
+        "auth_includes", ACCESS, _SERVE, "A scope that includes others: 'repo=repo:read repo:write', 'admin=*'.",
+        metavar="SCOPE=SCOPES", many=True, pairs=True
+    ),
+    Option(
+        "allow_unauthenticated", ACCESS, _SERVE, "Listen to other machines without --auth-token or --auth-issuer.",
         to="http", kind=bool, default=False
     ),
     Option(

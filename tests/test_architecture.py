@@ -24,7 +24,7 @@ LAYERS = {
     PACKAGE: [
         "runtime errors plain_text regular_files",
         "regeneration document selection token_budget option",
-        "schemas compilation base_url_map",
+        "schemas compilation base_url_map authorization",
         "oauth",
         "tools cache",
         "contract code_mode",
@@ -52,6 +52,7 @@ HEAVY = {
     "filelock",
     "h11",
     "jinja2",
+    "joserfc",
     "jsonschema_path",
     "keyring",
     "limits",
@@ -70,7 +71,7 @@ HEAVY = {
 
 ON_DEMAND = {
     "__init__": {"bridge", "config", "errors", "runtime"},
-    "bridge": {"contract", "document", "oauth", "tools"},
+    "bridge": {"authorization", "contract", "document", "oauth", "tools"},
     "cache": {"document", "platformdirs"},
     "modes": {"code_mode", "runtime", "tools"},
 }

@@ -39,7 +39,7 @@ def hide(secrets: Iterable[str]) -> None:
 def secrets_of_options(source: str, options: Mapping[str, Any]) -> Iterator[str]:
     """Yield the secrets of a command line or a settings file, as far as they can be told from other values."""
     yield from secrets_of_url(source)
-    for option in ("auth_token", "session_secret"):
+    for option in ("auth_token", "auth_client_secret", "session_secret"):
         yield str(options.get(option) or "")
     for option in ("header", "spec_header"):
         yield from filter(None, map(_header_secret, _texts(options.get(option))))

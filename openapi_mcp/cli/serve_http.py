@@ -4,16 +4,20 @@
 module of its own because it imports starlette, which a start on stdio must not.
 """
 
+import asyncio
 import secrets
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 
 from ..bridge import Bridge
+from ..document.addresses import Certificates
 from ..errors import BridgeError, UsageError
 from ..runtime import serve as runtime_serve
 from ..runtime.errors import RequestError
@@ -25,6 +29,10 @@ from . import console, destinations, report
 from .reload import Reloader, on_stderr
 from .serve_stdio import STOP_HANDLER, drift_summary, print_start
 from .settings import HttpSettings, Settings
+
+if TYPE_CHECKING:
+    from ..authorization.door import OAuthDoor
+    from ..authorization.settings import DoorSettings
 
 
 def serve(settings: Settings, bridge: Bridge, http: HttpSettings) -> None:
@@ -79,15 +87,20 @@ def _app(reloader: Reloader, http: HttpSettings, *, local: bool, channel: Worker
     async def reloading() -> AsyncIterator[None]:
         STOP_HANDLER.loop_runs = True
         async with reloader.running():
+            preparation = None if door is None else asyncio.create_task(door.prepare())
             yield
+            if preparation is not None:
+                preparation.cancel()
 
+    door = None if http.door is None else _door(http.door, reloader)
     secret = http.session_secret
-    return create_app(
+    app = create_app(
         reloader.live,
         path=http.path,
-        allowed_hosts=runtime_serve.allowed_names(http.allow_host, local=local),
+        allowed_hosts=runtime_serve.allowed_names(_names(http, local=local), local=local),
         allowed_origins=http.allow_origin,
         auth_token=http.auth_token,
+        door=door,
         trusted_proxies=http.trusted_proxy,
         sessions=Sessions(secret.encode()) if secret else None,
         max_concurrency=http.max_concurrency,
@@ -96,6 +109,23 @@ def _app(reloader: Reloader, http: HttpSettings, *, local: bool, channel: Worker
         channel=channel,
         background=reloading,
     )
+    if door is not None:
+        app.router.routes.extend(door.routes())
+    return app
+
+
+def _door(settings: "DoorSettings", reloader: Reloader) -> "OAuthDoor":
+    """Make the door, which asks the authorization server over the certificates that the document's host has."""
+    config = reloader.bridge.config
+    context = cache(lambda: Certificates(config.ca, config.client_cert, config.client_key).context(own=False))
+    return settings.door(context, lambda: reloader.bridge.rights.offered)
+
+
+def _names(http: HttpSettings, *, local: bool) -> tuple[str, ...]:
+    """Return the names that clients reach the server by, where names are checked; its canonical URI has one of them."""
+    if http.door is None or not (local or http.allow_host):
+        return http.allow_host
+    return (*http.allow_host, http.door.resource.host)
 
 
 def _with_secret(http: HttpSettings) -> HttpSettings:
@@ -120,10 +150,15 @@ def _listen(http: HttpSettings) -> socket.socket:
 
 def _check_access(http: HttpSettings, listener: socket.socket) -> None:
     """Raise UsageError if other machines could connect without a token; warn if that is allowed."""
-    hint = "set OPENAPI_MCP_AUTH_TOKEN to the token that clients must send, or use --allow-unauthenticated"
+    hint = (
+        "set OPENAPI_MCP_AUTH_TOKEN to the token that clients must send, or name the authorization server of their "
+        "tokens with --auth-issuer, or use --allow-unauthenticated"
+    )
     with _usage_errors(f"--host {http.host}", hint):
         runtime_serve.check_access(
-            listener, auth_token=http.auth_token, allow_unauthenticated=http.allow_unauthenticated
+            listener,
+            auth_token=http.auth_token or (None if http.door is None else http.door.resource.issuer),
+            allow_unauthenticated=http.allow_unauthenticated,
         )
-    if not (http.auth_token or runtime_serve.is_local(listener)):
+    if not (http.auth_token or http.door or runtime_serve.is_local(listener)):
         on_stderr("warning: everybody who reaches this address can call every tool; OPENAPI_MCP_AUTH_TOKEN prevents it")

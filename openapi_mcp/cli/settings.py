@@ -14,11 +14,11 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ..bridge import Bridge
 from ..config import Config
@@ -27,6 +27,9 @@ from ..options import DEFAULTS, SETTINGS
 from ..regular_files import MAX_SETTINGS_BYTES, UnfitFile, read_regular
 from ..runtime.result.sanitizing import secrets_of
 from . import console
+
+if TYPE_CHECKING:
+    from ..authorization.settings import DoorSettings
 
 _VARIABLE: Final = re.compile(r"\$\$|\$\{(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}|[^}]*\}?)")
 """A `$$`, or the name of an environment variable in braces; any other `$` is a `$`."""
@@ -115,9 +118,9 @@ class HttpSettings:
     """The address of the HTTP server, its processes, its limits, and its access control.
 
     `port` 0 takes a free one; times are in seconds. `auth_token` is what clients must send (`Authorization: Bearer …`);
-    without one the server listens to this machine only, unless `allow_unauthenticated`. `session_secret` signs session
-    ids; None takes a random one. `allow_host` and `allow_origin` are names besides those of this machine,
-    `trusted_proxy` addresses and networks.
+    `door` verifies tokens of an authorization server instead. Without either the server listens to this machine only,
+    unless `allow_unauthenticated`. `session_secret` signs session ids; None takes a random one. `allow_host` and
+    `allow_origin` are names besides those of this machine, `trusted_proxy` addresses and networks.
     """
 
     host: str = DEFAULTS["host"]
@@ -130,6 +133,7 @@ class HttpSettings:
     allow_origin: tuple[str, ...] = ()
     trusted_proxy: tuple[str, ...] = ()
     session_secret: str | None = field(default=None, repr=False)
+    door: "DoorSettings | None" = None
     max_concurrency: int = DEFAULTS["max_concurrency"]
     max_body_bytes: int = DEFAULTS["max_body_bytes"]
     request_timeout: float = DEFAULTS["request_timeout"]
@@ -137,10 +141,11 @@ class HttpSettings:
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
         """Take the options of the HTTP server from those of a command line or settings file. Raises UsageError."""
+        own = {each.name for each in fields(cls)}
         values: dict[str, Any] = {
             name: tuple(value) if SETTINGS[name].many else value
             for name, value in options.items()
-            if name in SETTINGS and SETTINGS[name].to == "http"
+            if name in SETTINGS and SETTINGS[name].to == "http" and name in own
         }
         if "path" in values:
             values["path"] = "/" + values["path"].strip("/")
@@ -153,6 +158,10 @@ class HttpSettings:
             )
         for text in values.get("trusted_proxy", ()):
             _check_network(text)
+        if any(options.get(name) for name in SETTINGS if name.startswith("auth_")):
+            from ..authorization.settings import DoorSettings
+
+            values["door"] = DoorSettings.from_options(options, values.get("path", DEFAULTS["path"]))
         return cls(**values)
 
 

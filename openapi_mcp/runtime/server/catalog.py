@@ -9,9 +9,10 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from .. import jsontext
 from ..errors import CursorError
@@ -19,6 +20,9 @@ from ..protocol import STATELESS
 from ..tool import Tool
 from ..types import CallToolResult, ToolDescription
 from ..upstream.events import CallEvents
+
+if TYPE_CHECKING:
+    from ..result.error_hints import RelatedTools
 
 MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
 """The largest page: the official npm clients read at most 10 MiB in one line, and drop the connection over that."""
@@ -103,6 +107,22 @@ class Catalog:
     def get(self, name: str) -> ListedTool | None:
         """Return the tool of that name, listed or hidden, if there is one."""
         return self._by_name.get(name)
+
+    def unknown(self, name: str) -> str:
+        """Return a sentence about a name that no tool has, with the names that are nearest to it."""
+        from ..arguments.spelling import did_you_mean
+
+        suggestion = did_you_mean(name, self._by_name)
+        if not suggestion and "search_tools" in self._by_name:
+            return "There is no tool of that name. `search_tools` finds the names of tools."
+        return f"There is no tool of that name{suggestion or '.'}"
+
+    @cached_property
+    def related(self) -> "RelatedTools":
+        """The tools that help after an error of another tool of the catalog."""
+        from .related_tools import RelatedByPath
+
+        return RelatedByPath(lambda: [tool for tool in self._by_name.values() if isinstance(tool, Tool)])
 
     def page(self, cursor: str | None = None) -> Page:
         """Return the page that begins at a cursor; the first one without it. Raises CursorError."""

@@ -5,12 +5,15 @@ No failure is raised: each becomes a reply. Transports stay thin: the bytes and 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from weakref import WeakKeyDictionary
 
 from .. import media_types, protocol
 from ..errors import CursorError, UnknownToolError
+from ..grants import GRANT, Scopes
 from ..protocol import ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
 from ..request.build import RequestOptions
 from ..result.content import BINARY_FACTOR
@@ -18,8 +21,8 @@ from ..tool import Tool
 from ..types import CallToolResult, JsonObject
 from ..upstream.client import Upstream
 from ..upstream.events import NO_EVENTS, CallEvents
-from .calls import Calls, Limiter, Observer
-from .catalog import Catalog, ListedTool
+from .calls import Calls, CredentialSource, Limiter, Observer
+from .catalog import BuiltinTool, Catalog, ListedTool
 from .notifications import ClientNotifier, Heartbeats, Notify
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
@@ -33,8 +36,6 @@ MAX_RESULT_BYTES: Final = 80_000
 MAX_STREAMED_BYTES: Final = 1_000_000
 """The size of a result that follows notifications: clients drop an event of 1 MiB, which holds more than the result."""
 
-_UNKNOWN_TOOL: Final = "There is no tool of that name."
-
 
 class Reply(NamedTuple):
     """The reply for a transport: bytes of JSON or None, the session from now on, and the HTTP status."""
@@ -44,11 +45,22 @@ class Reply(NamedTuple):
     status: int
 
 
+class Rights(Protocol):
+    """What the scopes of an access token allow."""
+
+    def catalog(self, scopes: Scopes) -> Catalog:
+        """Return the tools that a token lists and calls; the same object for the same tools, as long as it is used."""
+
+    def demanded(self, name: str, scopes: Scopes) -> tuple[str, ...]:
+        """Return the scopes that a tool needs; empty if the token has them, or if there is no such tool."""
+
+
 class Server:
     """An MCP server for a catalog of tools. It belongs to one event loop; its creator calls `aclose`.
 
     `limiter` limits the rate of calls, `observer` is called for those that the API answered. `functions` are the
-    functions of tools by the tools' names; a tool without one is only its request.
+    functions of tools by the tools' names; a tool without one is only its request. `source` fetches credentials. `rights` returns what the GRANT of a
+    request allows; it is called for the first request that has one.
     """
 
     def __init__(
@@ -62,8 +74,11 @@ class Server:
         observer: Observer | None = None,
         limiter: Limiter | None = None,
         functions: "Functions | None" = None,
+        rights: Callable[[], Rights] | None = None,
+        source: CredentialSource | None = None,
     ) -> None:
         self.catalog = catalog
+        self._rights = rights
         self.description = description
         self._upstream = upstream
         self._calls = Calls(
@@ -73,15 +88,19 @@ class Server:
             observer=observer,
             limiter=limiter,
             functions=functions,
+            source=source,
+            related=lambda: self._catalog().related,
         )
         self._heartbeats = Heartbeats()
         self._max_binary_bytes = max_result_bytes * BINARY_FACTOR
         # Encoded pages by revision and cursor. Their number is bounded, since only the catalog's own cursors are valid.
-        self._pages: dict[tuple[str, str | None], bytes] = {}
+        self._pages: WeakKeyDictionary[Catalog, dict[tuple[str, str | None], bytes]] = WeakKeyDictionary()
+        self._description_for_callers = replace(description, cache_scope="private")
 
     def receive(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Step:
         """Return the Step that a message causes (see `protocol.receive`), for `perform`."""
-        step = protocol.receive(self.description, session, message, headers)
+        description = self.description if GRANT.get() is None else self._description_for_callers
+        step = protocol.receive(description, session, message, headers)
         return self._check_headers(step, step.action) if isinstance(step.action, ToolCall) else step
 
     async def perform(
@@ -106,6 +125,16 @@ class Server:
         bodies = [body for part in step.batch if (body := await self._perform(part, None, caller)) is not None]
         return Reply(b"[" + b",".join(bodies) + b"]" if bodies else None, step.session, step.status)
 
+    def demanded_scopes(self, step: Step) -> tuple[str, ...]:
+        """Return all scopes that the calls of a Step need; empty if the GRANT has them, or there is none."""
+        grant = GRANT.get()
+        if grant is None or self._rights is None:
+            return ()
+        rights = self._rights()
+        calls = (part.action for part in step.batch or (step,) if isinstance(part.action, ToolCall))
+        names = (name for call in calls for name in self._called(call))
+        return tuple(dict.fromkeys(scope for name in names for scope in rights.demanded(name, grant.scopes)))
+
     async def handle(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Reply:
         """Receive a message, perform its Step, and return the reply."""
         return await self.perform(self.receive(message, session, headers))
@@ -114,7 +143,7 @@ class Server:
         """Call a tool and return its result, with `is_error` for a failure. Raises UnknownToolError."""
         tool = self.catalog.get(name)
         if tool is None:
-            raise UnknownToolError(_UNKNOWN_TOOL)
+            raise UnknownToolError(self.catalog.unknown(name))
         return await self._calls.call(tool, arguments)
 
     async def aclose(self) -> None:
@@ -127,14 +156,28 @@ class Server:
         mismatch = None if tool is None else call.header_mismatch(tool.input_schema)
         return step if mismatch is None else Step(session=step.session, status=400, reply=mismatch)
 
+    def _called(self, call: ToolCall) -> Iterator[str]:
+        """Yield the name of the tool, and of the one that a built-in tool will call where the arguments name it."""
+        yield call.name
+        tool = self.catalog.get(call.name)
+        target = tool.target(call.arguments) if isinstance(tool, BuiltinTool) else None
+        if isinstance(target, str):
+            yield target
+
+    def _catalog(self) -> Catalog:
+        """Return the tools of the request that is being served."""
+        grant = GRANT.get()
+        return self.catalog if grant is None or self._rights is None else self._rights().catalog(grant.scopes)
+
     async def _perform(
         self, step: Step, notify: Notify | None, caller: str, max_streamed_bytes: int | None = None
     ) -> bytes | None:
         action = step.action
         if isinstance(action, ToolCall):
-            tool = self.catalog.get(action.name)
+            catalog = self._catalog()
+            tool = catalog.get(action.name)
             if tool is None:
-                return _encode(action.refuse(_UNKNOWN_TOOL))
+                return _encode(action.refuse(catalog.unknown(action.name)))
             return _encode(await self._reply_to_call(action, tool, notify, caller, max_streamed_bytes))
         if isinstance(action, ToolList):
             return self._reply_to_list(action)
@@ -171,16 +214,17 @@ class Server:
         )
 
     def _reply_to_list(self, request: ToolList) -> bytes:
-        key = (request.revision.name, request.cursor)
-        if key not in self._pages:
+        catalog = self._catalog()
+        pages, key = self._pages.setdefault(catalog, {}), (request.revision.name, request.cursor)
+        if key not in pages:
             try:
-                page = request.render(*(((), None) if request.is_past_end else self.catalog.page(request.cursor)))
-                self._pages[key] = jsonrpc.encode(page)
+                page = request.render(*(((), None) if request.is_past_end else catalog.page(request.cursor)))
+                pages[key] = jsonrpc.encode(page)
             except CursorError as failure:
                 return _encode(request.refuse(str(failure)))
             except (TypeError, ValueError, RecursionError):
                 return _encode(request.reply(page))  # an error reply: the page cannot be written as JSON
-        return request.reply_encoded(self._pages[key])
+        return request.reply_encoded(pages[key])
 
 
 @lru_cache(maxsize=256)  # documents have a handful of Accept headers

@@ -1,0 +1,72 @@
+"""`DoorSettings`: the authorization server, this server as it knows it, and the way in which tokens are verified."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from ..errors import UsageError
+from .resource import ProtectedResource, canonical, check_url
+
+if TYPE_CHECKING:
+    from .discovery import Tls
+    from .door import OAuthDoor
+
+_OPTIONS: Final = ("auth_audience", "auth_introspection", "auth_client_id", "auth_client_secret")
+
+
+@dataclass(frozen=True, slots=True)
+class DoorSettings:
+    """The options of the door. With `client_id` tokens are introspected by this client, else verified by keys."""
+
+    resource: ProtectedResource
+    client_id: str | None = None
+    client_secret: str = field(default="", repr=False)
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any], path: str) -> Self | None:
+        """Read the options of `--help`; None where no issuer is named. Raises UsageError."""
+        issuer, audiences = options.get("auth_issuer"), tuple(options.get("auth_audience") or ())
+        if not issuer:
+            _check_alone(options)
+            return None
+        if options.get("auth_token"):
+            hint = "leave --auth-token and OPENAPI_MCP_AUTH_TOKEN out, or --auth-issuer"
+            raise UsageError("tokens are either fixed or issued", where="--auth-token and --auth-issuer", hint=hint)
+        check_url(issuer, "--auth-issuer")
+        if not audiences:
+            hint = "name the URL by which clients reach this server, for which tokens are issued"
+            raise UsageError("tokens need an audience", where="--auth-audience", hint=hint)
+        check_url(audiences[0], "--auth-audience")
+        resource = ProtectedResource(canonical(audiences[0]), issuer, path, audiences[1:])
+        return cls(resource, *_client(options))
+
+    def door(self, tls: "Tls", scopes: "Callable[[], Collection[str]]") -> "OAuthDoor":
+        """Make the door; `tls` is for requests to the authorization server, `scopes` those that the tools need."""
+        from .door import OAuthDoor
+        from .keys import SigningKeys
+        from .tokens import IntrospectionVerifier, JwtVerifier
+
+        if self.client_id is not None:
+            verifier = IntrospectionVerifier(self.resource, self.client_id, self.client_secret, tls)
+            return OAuthDoor(self.resource, verifier, scopes)
+        return OAuthDoor(self.resource, JwtVerifier(self.resource, SigningKeys(self.resource.issuer, tls)), scopes)
+
+
+def _check_alone(options: Mapping[str, Any]) -> None:
+    for name in _OPTIONS:
+        if options.get(name) and name != "auth_client_secret":  # whose variable may be set for other servers
+            where = f"--{name.replace('_', '-')}"
+            raise UsageError("no authorization server is named", where=where, hint="add --auth-issuer URL")
+
+
+def _client(options: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return id and secret of the client that introspects."""
+    client_id, secret = options.get("auth_client_id"), options.get("auth_client_secret")
+    if not options.get("auth_introspection"):
+        if client_id:
+            raise UsageError("a client is needed for introspection only", where="--auth-client-id", hint="leave it out")
+        return None, ""
+    if not client_id or not secret:
+        hint = "set --auth-client-id, and OPENAPI_MCP_AUTH_CLIENT_SECRET to its secret"
+        raise UsageError("introspection needs a client and its secret", where="--auth-introspection", hint=hint)
+    return client_id, secret

@@ -18,9 +18,9 @@ class UnexpectedResult(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The server under test: where clients reach it, its process, and its document.
+    """The server under test: where clients reach it, its process, its document, and the last lines of its log.
 
-    `restore` writes the document anew, for rows that replace it.
+    `restore` writes the document anew, for rows that replace it. A row may clear `log`.
     """
 
     host: str
@@ -28,6 +28,7 @@ class Target:
     process: int
     document: Path
     restore: Callable[[], None]
+    log: list[str]
 
 
 Run = Callable[[Target], Coroutine[Any, Any, str]]

@@ -140,7 +140,9 @@ class Stage:
         if self._server is None or self._server.process.poll() is not None:
             self._server = self._serve(self._options)
             port = self._server.port("/mcp")
-            self._target = Target("127.0.0.1", port, self._server.pid, self._document, self._write_document)
+            self._target = Target(
+                "127.0.0.1", port, self._server.pid, self._document, self._write_document, self._server.log
+            )
             self._prober = self._started("tests.faults.prober", str(port), str(self._idle_port))
             self._waits()
         assert self._target

@@ -36,7 +36,7 @@ COMMAND_LINE_ONLY = {
 """Search mode, and serving from several processes."""
 
 LATE = {
-    *(PurePosixPath("arguments", f"{name}.py") for name in ("aside", "checking")),
+    *(PurePosixPath("arguments", f"{name}.py") for name in ("__init__", "checking")),
     *(PurePosixPath("protocol", f"{name}.py") for name in ("header_arguments", "trace_context")),
     *(PurePosixPath("server", f"{name}.py") for name in ("deviations", "functions")),
     *(PurePosixPath("json_schema/judge.py"), PurePosixPath("result/build.py"), PurePosixPath("result/html_text.py")),

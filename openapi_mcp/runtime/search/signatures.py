@@ -61,8 +61,8 @@ class Definition:
 class Signature:
     """The arguments of a tool, its result (empty if not asked for), and the objects that both consist of.
 
-    A field without room for its prose has none. `more` has the names of arguments that have no room, all optional.
-    `omitted` says what is left out; empty if nothing is.
+    A field without room for its prose has none, and then `without_prose` is true. `more` has the names of arguments that
+    have no room, all optional. `omitted` says what else is left out; empty if nothing is.
     """
 
     arguments: tuple[Field, ...]
@@ -70,6 +70,7 @@ class Signature:
     returns: str = ""
     definitions: tuple[Definition, ...] = ()
     omitted: str = ""
+    without_prose: bool = False
 
     def argument_list(self) -> str:
         """Return the arguments on one line, without prose: `petId: int, status: str = ...`."""
@@ -141,7 +142,9 @@ class _Layout:
         self._add_prose(levels[-1])
         definitions = [Definition(each.name, tuple(each.fields), each.more) for each in chain(*levels[1:])]
         shown = [replace(each, fields=each.fields[: len(each.fields) - len(each.more)]) for each in definitions]
-        return Signature(tuple(root.fields[: root.shown]), root.more, returns, tuple(shown), self._omitted(root, shown))
+        omitted = self._omitted(root, shown)
+        arguments = root.fields[: root.shown]
+        return Signature(tuple(arguments), root.more, returns, tuple(shown), omitted, self._without_prose)
 
     def _next_level(self) -> Iterator[_ShownFields]:
         """Yield the objects found since the last level, as far as they have room."""
@@ -163,14 +166,11 @@ class _Layout:
     def _add_types(self, group: _ShownFields, share: int, required: int = 0) -> None:
         """Show the fields of a group that fit into its share, the first `required` ones always."""
         sizes = [_size(field.text) + 2 for field in group.fields]
-        if sum(sizes) <= share:
-            group.shown = len(sizes)
-        else:
-            left = share - _MAX_REMARK
-            while group.shown < len(sizes) and (group.shown < required or sizes[group.shown] <= left):
-                left -= sizes[group.shown]
-                group.shown += 1
-        self._free -= sum(sizes[: group.shown]) + (_MAX_REMARK if 0 < group.shown < len(sizes) else 0)
+        group.shown, used = len(sizes), sum(sizes)
+        while used > share and group.shown > required:
+            group.shown -= 1
+            used = sum(sizes[: group.shown]) + len(_remark(group.more)) + 2
+        self._free -= used if group.shown else 0
 
     def _add_prose(self, groups: Iterable[_ShownFields]) -> None:
         """Keep the prose of these groups' fields as far as it fits."""
@@ -193,8 +193,6 @@ class _Layout:
             parts.append(f"the fields of {', '.join(names[:_MAX_NAMES])}{others}")
         if any(reader.cut_values for reader in self._readers):
             parts.append("values")
-        if self._without_prose:
-            parts.append("descriptions")
         return ", ".join(parts)
 
 

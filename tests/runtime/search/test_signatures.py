@@ -179,7 +179,8 @@ def test_deeper_levels_are_omitted_first_and_named() -> None:
     names = [definition.name for definition in shown.definitions]
     assert names == [f"Level{n}" for n in range(len(names))]
     assert 3 < len(names) < 30
-    assert shown.omitted == f"the fields of Level{len(names)}, descriptions"
+    assert shown.omitted == f"the fields of Level{len(names)}"
+    assert shown.without_prose
     assert len(shown.text("")) <= 600
     assert signature(deep(30), max_bytes=600) == shown
 

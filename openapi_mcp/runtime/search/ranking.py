@@ -32,6 +32,10 @@ _HEAD, _CORE, _HEAD_SYNONYM, _CORE_SYNONYM, _REST = 1.0, 0.7, 0.6, 0.5, 0.3
 _PERSON_WEIGHT: Final = 0.6
 """The weight of the term `person` for a request that implies one, by `by Somebody` or `Somebody's`."""
 
+_COUNT_WEIGHT: Final = 0.6
+"""The weight of the term `count` for a request that asks how many there are."""
+
+_NUMBER_OF: Final = re.compile(r"\bhow many\b|\bnumber of\b", re.IGNORECASE)
 _AUTHOR: Final = re.compile("\\bby [A-Z]|\\b[A-Z]\\w*['\u2019]s\\b")
 _NAME: Final = re.compile("(?<=[\\w,;:] )[\"'\u201c]?[A-Z]|[\"\u201c][^\"\u201d]+[\"\u201d]|\\s'[^']+'")
 """A capital letter that does not begin a sentence, or a text in quotes."""
@@ -81,6 +85,8 @@ def parse_query(text: str) -> Query:
 def _query_terms(stems: Iterable[str], text: str) -> Iterator[QueryTerm]:
     for term in dict.fromkeys(stems):
         yield QueryTerm(term, SYNONYM_SETS.get(term, ()))
+    if _NUMBER_OF.search(text):
+        yield QueryTerm(stem("count"), (), _COUNT_WEIGHT)
     if _AUTHOR.search(text):
         person = stem("person")
         yield QueryTerm(person, SYNONYM_SETS.get(person, ()), _PERSON_WEIGHT)

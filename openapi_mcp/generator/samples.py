@@ -18,10 +18,10 @@ from typing import Any, Final, TypeAlias
 from ..runtime.arguments.checking import prepare
 from ..runtime.errors import RuntimeFailure
 from ..runtime.json_schema.judge import BudgetSpent, Judge
+from ..runtime.json_schema.sample_values import numbers, strings
 from ..runtime.request.build import RequestOptions, build_request
 from ..runtime.tool import Tool
 from ..runtime.types import Schema
-from .sample_values import numbers, strings
 
 
 def merge(left: Schema, right: Schema) -> Schema:

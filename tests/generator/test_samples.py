@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from openapi_mcp.generator import sample_values
 from openapi_mcp.generator.samples import NoSample, sample
+from openapi_mcp.runtime.json_schema import sample_values
 
 STRING = {"type": "string"}
 

@@ -7,7 +7,8 @@
 - An undeclared property that is spelled almost like a declared one, which is missing, is refused even where the schema
   allows any name: APIs ignore what they do not know, and a filter that is ignored matches everything.
 - Explanation: a failure becomes a sentence with which a model can correct its call: which argument, what is expected,
-  what was sent. Values are shortened, only the first failures are listed, and no schema is repeated.
+  what was sent, which names and values are near. Values are shortened, only the first failures are listed. For what a
+  sentence does not show, an object's properties or an example follows (`advice`).
 
 Specification: MCP server/tools, "Error Handling" (input validation errors are tool execution errors that a model can
 correct).
@@ -32,6 +33,9 @@ logger = logging.getLogger("openapi_mcp")
 
 _MAX_SMALL_STEPS: Final = 100_000
 """Steps that are taken to explain the failures of so few parts: a tenth of a second. Most take some hundred."""
+
+_MAX_LISTED_LENGTH: Final = 700
+"""Characters of the listed sentences, unless one is longer: with what is said about them some 300 tokens."""
 
 _MAX_PLACE_STEPS: Final = 100_000
 """Steps that are taken to explain a failure whose place alone is known: a tenth of a second."""
@@ -64,12 +68,24 @@ def check(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str
                 undecided = undecided_patterns()  # said already
         except RecursionError:
             return coerced, "The arguments are nested too deeply to be checked."
-    sentences = [*misspellings(tool.input_schema, coerced), *explain(_shallowest_first(failures)), *sentences]
+    failures = _shallowest_first(failures)
+    sentences = [*misspellings(tool.input_schema, coerced), *explain(failures), *sentences]
     if not sentences:
         if undecided_patterns() != undecided:
             logger.warning("A pattern takes too long for the arguments of %s; the API judges them.", tool.name)
         return coerced, ""
-    return coerced, _listed(tool, sentences, is_complete=len(failures) < MAX_FAILURES) + _homonyms(tool, failures)
+    listed = _listed(tool, sentences, is_complete=len(failures) < MAX_FAILURES) + _homonyms(tool, failures)
+    return coerced, listed + _advice(tool.input_schema, coerced, failures, is_list=len(sentences) > 1)
+
+
+def _advice(schema: Schema, arguments: Mapping[str, Any], failures: Sequence[Failure], *, is_list: bool) -> str:
+    """Return what fits at the places of the first failures, behind the sentences about them."""
+    if not failures or exceeds(arguments, MAX_SMALL_PARTS):
+        return ""
+    from .advice import advice
+
+    sentences = advice(schema, arguments, failures)
+    return f"\n{' '.join(sentences)}" if sentences and is_list else "".join(f" {each}" for each in sentences)
 
 
 def _judge(schema: Schema, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Failure]]:
@@ -114,7 +130,10 @@ def _listed(tool: ToolDescription, sentences: Sequence[str], *, is_complete: boo
     """Return one sentence as it is, several as a short list."""
     if len(sentences) == 1:
         return sentences[0]
-    listed = "".join(f"\n- {sentence}" for sentence in sentences[:MAX_LISTED])
-    rest = len(sentences) - MAX_LISTED
+    shown = list(sentences[:MAX_LISTED])
+    while len(shown) > 1 and sum(map(len, shown)) > _MAX_LISTED_LENGTH:
+        shown.pop()
+    listed = "".join(f"\n- {sentence}" for sentence in shown)
+    rest = len(sentences) - len(shown)
     more = f"\n- … and {'' if is_complete else 'at least '}{rest} more." if rest > 0 else ""
     return f"The arguments do not fit `{tool.name}`:{listed}{more}"

@@ -3,14 +3,14 @@
 A sentence says which argument, what is expected, and what was sent. Values are shortened, and no schema is repeated.
 """
 
-import difflib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from .. import jsontext
 from ..json_schema.judge import Failure, Path
-from .spelling import MAX_NAME_LENGTH
+from .spelling import MAX_NAME_LENGTH, did_you_mean
 
 MAX_LISTED: Final = 5
 """Failures that are listed: a model corrects a few mistakes at once; longer lists only cost tokens."""
@@ -18,12 +18,17 @@ MAX_LISTED: Final = 5
 _MAX_SENTENCES: Final = 100
 """Sentences that are made: unions within unions have more failures than a model can use."""
 
-_MAX_LISTED_NAMES: Final = 30
 _MAX_LISTED_CHOICES: Final = 20
+_MAX_NAMED_CHOICES: Final = 5
+"""Choices of a missing argument, which the schema shows too."""
+
+_MAX_COMPARED: Final = 1000
 # Characters.
 _MAX_VALUE_LENGTH: Final = 60
 _MAX_PATTERN_LENGTH: Final = 100
 _MAX_LOCATION_LENGTH: Final = 300
+_MAX_LIST_LENGTH: Final = 400
+"""All names, or all choices, of one sentence."""
 
 _TYPE_NAMES: Final = {
     "string": "a string",
@@ -53,7 +58,8 @@ def _sentences(failure: Failure, parent: Path) -> Iterator[str]:
         yield _SENTENCES[failure.keyword](failure, path)
     else:
         expected = _EXPECTATIONS[failure.keyword](failure.expected)
-        yield f"{location(path)} {expected}, not {_value(failure.value)}."
+        near = _nearest_choice(failure) if failure.keyword == "enum" else "."
+        yield f"{location(path)} {expected}, not {_value(failure.value)}{near}"
 
 
 def _explain_union(failure: Failure, path: Path) -> Iterator[str]:
@@ -63,11 +69,11 @@ def _explain_union(failure: Failure, path: Path) -> Iterator[str]:
         types = [inner.expected for branch in at_root for inner in branch if inner.keyword == "type"]
         yield f"{location(path)} must be {_types(types)}, not {_value(failure.value)}."
         return
-    for inner in min(failure.branches, key=_distance):
+    for inner in min(failure.branches, key=distance):
         yield from _sentences(inner, path)
 
 
-def _distance(branch: Sequence[Failure]) -> tuple[int, int]:
+def distance(branch: Sequence[Failure]) -> tuple[int, int]:
     """Return the distance of a value from a branch: a wrong type or discriminator counts more than other failures."""
     wrong_type = any(inner.keyword == "type" and not inner.path for inner in branch)
     wrong_discriminator = any(inner.keyword in {"const", "enum"} for inner in branch)
@@ -103,15 +109,38 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def _one_of(choices: Sequence[Any]) -> str:
-    text = ", ".join(_value(choice) for choice in choices[:_MAX_LISTED_CHOICES])
-    return f"must be one of {text}{', …' if len(choices) > _MAX_LISTED_CHOICES else ''}"
+def _nearest_choice(failure: Failure) -> str:
+    """Return the end of a sentence about a value that is none of an enum: the nearest ones, if any is near."""
+    choices = [choice for choice in failure.expected[:_MAX_COMPARED] if isinstance(choice, str)]
+    return (did_you_mean(failure.value, choices, _quoted) if isinstance(failure.value, str) else "") or "."
+
+
+def _quoted(choice: str) -> str:
+    return _value(choice)
+
+
+def _one_of(choices: Sequence[Any], most: int = _MAX_LISTED_CHOICES) -> str:
+    return f"must be one of {_list([_value(choice) for choice in choices[: most + 1]], most)}"
+
+
+def _list(texts: Sequence[str], most: int = sys.maxsize) -> str:
+    """Return the first texts, as far as they fit, and `…` if there are more."""
+    listed = ""
+    for number, text in enumerate(texts):
+        if number == most or len(listed) + len(text) > _MAX_LIST_LENGTH:
+            return f"{listed}, …"
+        listed += f", {text}" if listed else text
+    return listed
 
 
 def _explain_required(failure: Failure, path: Path) -> str:
     (name,) = failure.names
     schema = failure.schema.get("properties", {}).get(name, {})
-    types = f" ({_types([schema['type']])})" if isinstance(schema, dict) and "type" in schema else ""
+    types = ""
+    if isinstance(schema, dict) and isinstance(schema.get("enum"), list):
+        types = f" ({_one_of(schema['enum'], _MAX_NAMED_CHOICES).removeprefix('must be ')})"
+    elif isinstance(schema, dict) and "type" in schema:
+        types = f" ({_types([schema['type']])})"
     return f"{location((*path, name))}{types} is required and missing."
 
 
@@ -122,24 +151,18 @@ def _explain_dependent(failure: Failure, path: Path) -> str:
 
 
 def _explain_unknown(failure: Failure, path: Path) -> str:
-    declared = list(failure.schema.get("properties", {}))
+    properties = failure.schema.get("properties", {})
+    required = failure.schema.get("required", ()) if path else ()
+    declared = list(properties)
     parent = f" in {location(path)}" if path else ""
     phrases = [
-        f"There is no `{_shorten(name, MAX_NAME_LENGTH) or _EMPTY_NAME}`{parent}{_suggestion(name, declared)}"
+        f"There is no `{_shorten(name, MAX_NAME_LENGTH) or _EMPTY_NAME}`{parent}{did_you_mean(name, declared) or '.'}"
         for name in failure.names[:MAX_LISTED]
     ]
-    names = ", ".join(f"`{name}`" for name in declared[:_MAX_LISTED_NAMES])
-    more = ", …" if len(declared) > _MAX_LISTED_NAMES else ""
+    declared.sort(key=lambda name: name not in required)
+    names = _list([f"`{name}`" for name in declared])
     kind = "properties" if path else "arguments"
-    return " ".join([*phrases, f"The {kind} are: {names}{more}." if declared else f"There are no {kind}."])
-
-
-def _suggestion(name: str, declared: Sequence[str]) -> str:
-    if len(name) > MAX_NAME_LENGTH:
-        return "."
-    by_folded = {entry.lower(): entry for entry in declared}
-    matches = difflib.get_close_matches(name.lower(), list(by_folded), n=1)
-    return f"; did you mean `{by_folded[matches[0]]}`?" if matches else "."
+    return " ".join([*phrases, f"The {kind} are: {names}." if declared else f"There are no {kind}."])
 
 
 def _explain_forbidden(_failure: Failure, path: Path) -> str:

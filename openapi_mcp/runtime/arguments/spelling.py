@@ -1,7 +1,7 @@
-"""Undeclared properties that are probably declared ones, misspelled."""
+"""Names that are probably others, misspelled: undeclared properties, values of an enum, names of tools."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -21,6 +21,15 @@ _MAX_COMPARISONS: Final = 10_000
 _MIN_NEAR: Final = 3
 _MIN_TWO_EDITS: Final = 6
 """Letters of names that one edit, and two edits, leave recognisable."""
+
+MAX_NEAREST: Final = 3
+"""Names that are suggested for one that is not there."""
+
+_MAX_CELLS: Final = 100_000
+"""Pairs of letters that are compared for one suggestion: some hundredths of a second."""
+
+_MIN_PART: Final = 3
+"""Letters of a name that is found within another one."""
 
 _SEPARATORS: Final = re.compile(r"[_\-. ]+")
 _DIGITS: Final = re.compile(r"[0-9]+")
@@ -64,8 +73,67 @@ def near_name(name: str, declared: Iterable[str]) -> str | None:
     return min(distances, key=lambda candidate: distances[candidate], default=None)
 
 
+def nearest(name: str, choices: Iterable[str]) -> list[str]:
+    """Return the choices that are nearest to a name, the best first; only the best where it differs in spelling alone.
+
+    Near is what differs in case and separators, has all or most of its words, contains the name or is contained, or has
+    at most a third of its letters changed.
+    """
+    folded, parts = _plain(name[:MAX_NAME_LENGTH]), frozenset(_parts(name[:MAX_NAME_LENGTH]))
+    cells = _MAX_CELLS
+    scored: list[tuple[float, int, str]] = []
+    for position, choice in enumerate(choices):
+        other = _plain(choice) if len(choice) <= MAX_NAME_LENGTH else ""
+        if not other or not folded:
+            continue
+        if other == folded:
+            return [choice]
+        score = 1.0
+        common = parts.intersection(_parts(choice)) if len(parts) > 1 or len(name) >= _MIN_PART else None
+        if common:
+            score = 0.9 - sum(map(len, common)) / max(len(folded), len(other))
+        elif min(len(folded), len(other)) >= _MIN_PART and (folded in other or other in folded):
+            score = 0.9 - min(len(folded), len(other)) / max(len(folded), len(other))
+        limit = max(len(folded), len(other)) // 3
+        if abs(len(folded) - len(other)) <= limit and cells > 0 and score > 0.1:
+            cells -= len(folded) * len(other)
+            distance = _distance_of(folded, other)
+            score = min(score, distance / max(len(folded), len(other)) if distance <= limit else 1.0)
+        if score < _MAX_SCORE:
+            scored.append((score, position, choice))
+    best = sorted(scored)[:MAX_NEAREST]
+    return [choice for score, _, choice in best if score <= best[0][0] + _MAX_WORSE]
+
+
+_MAX_SCORE: Final = 0.6
+"""Scores from 0, the same, to 1; a choice of a higher one has little in common with the name."""
+
+_MAX_WORSE: Final = 0.15
+"""How much worse than the best one a choice may be that is suggested beside it."""
+
+_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
+
+
+def _parts(name: str) -> list[str]:
+    return [part.casefold() for part in _PART.findall(name)]
+
+
+def did_you_mean(name: str, choices: Iterable[str], quoted: Callable[[str], str] = "`{}`".format) -> str:
+    """Return the end of a sentence about a name that is not there; empty where no choice is near."""
+    found = [quoted(each) for each in nearest(name, choices)] if len(name) <= MAX_NAME_LENGTH else []
+    if not found:
+        return ""
+    listed = f"{', '.join(found[:-1])} or {found[-1]}" if len(found) > 1 else found[0]
+    return f"; did you mean {listed}?"
+
+
 @lru_cache(_MAX_FOLDED)
 def _fold(name: str) -> str:
+    return _plain(name)
+
+
+def _plain(name: str) -> str:
+    """Return a name without separators and case."""
     return _SEPARATORS.sub("", name).casefold()
 
 

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ..runtime.types import Schema
+from ..types import Schema
 
 _PREFERRED: Final = "a0A1b-_ ./:@" + "".join(map(chr, range(32, 127)))
 """Characters for a class, the simplest first."""

@@ -13,18 +13,19 @@ from .client import McpSession
 class Cost:
     """Tokens: requests for tools (`searches`, `describes`) with their answers; the arguments of calls; their answers.
 
-    A program is the call of `run_code`, and its result the answer.
+    A program is the call of `run_code`, and its result the answer. `turns` counts all calls of tools.
     """
 
     searches: int = 0
     describes: int = 0
     calls: int = 0
     answers: int = 0
+    turns: int = 0
 
     @property
     def total(self) -> int:
         """Return all tokens."""
-        return sum(getattr(self, field.name) for field in fields(self))
+        return self.searches + self.describes + self.calls + self.answers
 
     def __add__(self, other: Self) -> "Cost":
         """Return the sum."""

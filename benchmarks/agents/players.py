@@ -121,6 +121,7 @@ class Listed:
         def call(name: str, arguments: dict[str, Any]) -> Any:
             tool, given = self._tool_call(self._names[name], arguments)
             cost.calls += tokens_of_call(tool, given)
+            cost.turns += 1
             result = self._session.call(tool, given)
             cost.answers += tokens_of_result(result)
             return value_of(result)
@@ -172,6 +173,7 @@ class Programmed:
         code = {"code": self._written(task)}
         result = self._session.call(self._tool, code)
         cost.calls += tokens_of_call(self._tool, code)
+        cost.turns += 1
         cost.answers += tokens_of_result(result)
         return Played(value_of(result), cost)
 
@@ -209,6 +211,7 @@ def find(session: McpSession, task: Task, tools: Mapping[str, frozenset[str]], d
     cost, answers = Cost(), []
     for query in task.searches:
         result = session.call(discovery.search, {"query": query})
+        cost.turns += 1
         cost.searches += tokens_of_call(discovery.search, {"query": query}) + tokens_of_result(result)
         answers.append("\n".join(block["text"] for block in result["content"] if block["type"] == "text"))
     unknown = []
@@ -220,6 +223,7 @@ def find(session: McpSession, task: Task, tools: Mapping[str, frozenset[str]], d
             unknown.append(name)
     for request in discovery.requests(unknown):
         result = session.call(discovery.describe, request)
+        cost.turns += 1
         cost.describes += tokens_of_call(discovery.describe, request) + tokens_of_result(result)
     return cost
 

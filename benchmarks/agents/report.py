@@ -39,11 +39,12 @@ def _sums(report: Report) -> Iterator[str]:
 
 def _parts(report: Report) -> Iterator[str]:
     apis = next(iter(report.lists.values()))
-    yield _row(["mode", *(f"list of {api}" for api in apis), "searches", "descriptions", "calls", "answers"])
-    yield "|---|" + "--:|" * (len(apis) + 4)
+    yield _row(["mode", *(f"list of {api}" for api in apis), "searches", "descriptions", "calls", "answers", "turns"])
+    yield "|---|" + "--:|" * (len(apis) + 5)
     for mode in report.modes:
         total = report.total(mode, report.carried_out(mode))
-        parts = (*report.lists[mode].values(), total.searches, total.describes, total.calls, total.answers)
+        found = (total.searches, total.describes)
+        parts = (*report.lists[mode].values(), *found, total.calls, total.answers, total.turns)
         yield _row([mode, *(f"{part:,}" for part in parts)])
 
 

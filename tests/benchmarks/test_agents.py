@@ -58,7 +58,7 @@ def test_costs_count_four_bytes_a_token_and_no_content_twice() -> None:
     assert tokens_of_call("getPet", {"petId": 7}) == len('{"name":"getPet","arguments":{"petId":7}}') // 4 + 1
     result = {"content": [{"type": "text", "text": "abcde"}], "structuredContent": {"a": "b" * 100}}
     assert tokens_of_result(result) == 2
-    assert (Cost(searches=1, calls=2) + Cost(calls=3, answers=4)).total == 10
+    assert (Cost(searches=1, calls=2, turns=2) + Cost(calls=3, answers=4, turns=1)).total == 10
 
 
 def test_value_of_a_result_is_its_json_or_its_text() -> None:

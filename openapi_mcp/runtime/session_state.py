@@ -1,6 +1,6 @@
 """`SessionState`: values that modules keep for a session while it lasts. Transports make it, and drop it at its end.
 
-A request of a revision without sessions has none over HTTP; over stdio the session lasts as long as the connection.
+Over stdio a session lasts as long as the connection. Requests without a session over HTTP have one state together.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,14 @@ from typing import Any, Final
 class SessionState:
     """The values of one session in this process, by the names of the modules that keep them.
 
+    `is_session` is false for the state of all requests without a session, whose clients cannot be told apart.
     `has_siblings` is true if other processes answer requests of the session too, and know nothing of the values.
     """
 
+    is_session: bool = True
     has_siblings: bool = False
     values: dict[str, Any] = field(default_factory=dict)
 
 
 SESSION_STATE: Final[ContextVar[Callable[[], SessionState] | None]] = ContextVar("session_state", default=None)
-"""Returns the state of the session whose request is being served; None without a session."""
+"""Returns the state of the session whose request is being served; None outside of a transport."""

@@ -254,7 +254,7 @@ class _Endpoint:
         if self._policy.door is not None and (scopes := self._server.server.demanded_scopes(step)):
             raise self._policy.door.refusal(scopes, None if step.action is None else step.action.request_id)
         CALLER.set(caller)
-        SESSION_STATE.set(None if session.id is None else partial(self._sessions.store.state, session))
+        SESSION_STATE.set(partial(self._sessions.store.state, session))
         if isinstance(step.action, Subscription):
             access.check_accepts_events(headers)
             with self._streams.place(caller, step.action.request_id):

@@ -11,7 +11,7 @@ A document from stdin has no name to remember it by. Where the folder cannot be 
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -80,23 +80,38 @@ def memory_lines(bridge: Bridge) -> Iterator[str]:
 
 def document_origins(bridge: Bridge) -> Origins:
     """Return the origins that a bridge sends its credentials to where the document decides, and not the user."""
-    config = bridge.config
-    if config.only_base_url:
-        return {}
     options = bridge.request_options()
-    headers = [f"--header {name}" for name, value in options.headers if is_secret_header(name, value)]
-    if not (headers or options.credentials or options.client_certificate):
-        return {}
     origins: dict[str, dict[str, None]] = {}
-    for tool, original in zip(bridge.tools, bridge.compilation.tools, strict=True):
-        if tool.base_url == original.base_url and (origin := _origin(tool.base_url)):
-            for source in (*headers, *_sources(tool, options)):
-                origins.setdefault(source, {})[origin] = None
+    for source, url in (*_calls(bridge, options), *_token_requests(bridge, options)):
+        if origin := _origin(url):
+            origins.setdefault(source, {})[origin] = None
     return {source: tuple(found)[:MAX_ORIGINS] for source, found in origins.items()}
 
 
-def _sources(tool: Tool, options: RequestOptions) -> Iterator[str]:
-    """Yield the variables and options whose credentials requests of a tool may carry."""
+def _calls(bridge: Bridge, options: RequestOptions) -> Iterator[tuple[str, str | None]]:
+    """Yield the sources of credentials with the base URLs that calls take them to."""
+    headers = [f"--header {name}" for name, value in options.headers if is_secret_header(name, value)]
+    tokens = bridge.oauth_tokens(options.credentials)
+    fetched = tokens.sources.keys() if tokens else frozenset[str]()
+    if bridge.config.only_base_url or not (headers or options.credentials or options.client_certificate or fetched):
+        return
+    for tool, original in zip(bridge.tools, bridge.compilation.tools, strict=True):
+        if tool.base_url == original.base_url:
+            for source in (*headers, *_sources(tool, options, fetched)):
+                yield source, tool.base_url
+
+
+def _token_requests(bridge: Bridge, options: RequestOptions) -> Iterator[tuple[str, str]]:
+    """Yield the sources of OAuth clients' secrets with the URLs that get them."""
+    tokens = bridge.oauth_tokens(options.credentials)
+    for scheme in bridge.document_info.oauth_schemes if tokens else ():
+        if tokens and (source := tokens.sources.get(scheme.name)):
+            for url in source.server.urls_of_document(scheme):
+                yield f"OAuth client {scheme.name}", url
+
+
+def _sources(tool: Tool, options: RequestOptions, fetched: Collection[str]) -> Iterator[str]:
+    """Yield the variables and options whose credentials requests of a tool may carry; `fetched` are OAuth schemes."""
     for scheme in {*tool.required_schemes, *(scheme for schemes in tool.security for scheme in schemes)}:
         if scheme.type == "mutualTLS":
             if options.client_certificate:
@@ -104,6 +119,8 @@ def _sources(tool: Tool, options: RequestOptions) -> Iterator[str]:
         elif scheme.name in options.credentials:
             source = options.credential_sources.get(scheme.name, scheme.variable)
             yield f"--auth {scheme.name}" if source == "--auth" else source
+        elif scheme.name in fetched:
+            yield f"OAuth token {scheme.name}"
 
 
 def _origin(base_url: str | None) -> str:

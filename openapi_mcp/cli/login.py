@@ -30,7 +30,8 @@ class SignIn:
 def sign_in(bridge: Bridge, name: str | None, *, device: bool, browser: bool, port: int) -> str:
     """Let a user sign in for a security scheme, and store the token. Return where it is. Raises UsageError."""
     chosen = _choose(bridge, name)
-    by_device = device or not (chosen.scheme.authorization_url or chosen.scheme.metadata_url)
+    scheme = chosen.server.client.endpoints(chosen.scheme)
+    by_device = device or bool(scheme.device_url and not (scheme.authorization_url or scheme.metadata_url))
     work = (
         flows.with_device(chosen.server, _show_code)
         if by_device

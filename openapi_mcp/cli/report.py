@@ -101,7 +101,10 @@ def _base_url(url: str | None, is_guess: bool) -> str:
 def credentials(bridge: Bridge) -> list[str]:
     """Return a line for each credential: whether it is set, by which variable or option, and the hosts that get it."""
     options = bridge.request_options()
-    lines = [*credential_lines(bridge.tools, options), *destinations.lines_of_options(bridge, options)]
+    tokens = bridge.oauth_tokens(options.credentials)
+    schemes = tokens.sources.keys() if tokens else frozenset()
+    static = credential_lines(bridge.tools, options, without=schemes)
+    lines = [*static, *(tokens.lines() if tokens else ()), *destinations.lines_of_options(bridge, options)]
     lines = [printable(line) for line in lines]
     unused = bridge.config.credentials.keys() - {scheme.name for scheme in bridge.security_schemes()}
     return lines + [f"{printable(name)}: set, but no tool uses it" for name in sorted(unused)]

@@ -10,7 +10,7 @@ import asyncio
 import math
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import Any, Final
@@ -100,6 +100,17 @@ class AuthorizationServer:
         self._scheme = client.endpoints(scheme)
         self._verify = verify
         self._metadata: Mapping[str, Any] | None = None
+
+    def urls_of_document(self, scheme: OAuthScheme) -> Iterator[str]:
+        """Yield the URLs that get this client's secret and that the document names, not the settings."""
+        if not self.client.token_url:
+            urls = (scheme.metadata_url if not self.client.metadata_url else None, scheme.token_url, scheme.refresh_url)
+            yield from filter(None, urls)
+
+    def hosts(self) -> list[str]:
+        """Return the hosts that get this client's secret, as far as they are known without asking one of them."""
+        urls = (self._scheme.token_url, self._scheme.refresh_url, self._scheme.metadata_url)
+        return list(dict.fromkeys(_host(url) for url in urls if url)) or ["no host yet"]
 
     @property
     def scope(self) -> str:

@@ -8,7 +8,8 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 from ..compilation import OAuthScheme
-from ..document.model import Document
+from ..document.model import Document, join
+from ..document.resolver import BrokenReference, Resolver
 
 MAX_SCOPES: Final = 200
 """Scopes of one scheme that are requested together; real documents have up to some fifty."""
@@ -29,11 +30,21 @@ def oauth_schemes(document: Document) -> tuple[OAuthScheme, ...]:
     components = _mapping(document.root.get("components"))
     nodes = _mapping(components.get("securitySchemes"))
     demanded = _demanded_scopes(document)
+    resolver = Resolver(document)
+    resolved = ((name, _resolved(resolver, node, str(name))) for name, node in nodes.items())
     return tuple(
-        _scheme(document, str(name), node, tuple(demanded.get(name, ())))
-        for name, node in nodes.items()
-        if isinstance(node, dict) and node.get("type") in _KINDS
+        _scheme(document, str(name), node, tuple(demanded.get(name, ()))) for name, node in resolved if node is not None
     )
+
+
+def _resolved(resolver: Resolver, node: Any, name: str) -> Mapping[str, Any] | None:
+    """Return the object of an OAuth scheme, None for any other; a broken reference is reported by `tools.security`."""
+    try:
+        node, _ = resolver.follow(node, join("#/components/securitySchemes", name))
+    except BrokenReference:
+        return None
+    kind = node.get("type") if isinstance(node, dict) else None
+    return node if isinstance(kind, str) and kind in _KINDS else None
 
 
 def _scheme(document: Document, name: str, node: Mapping[str, Any], scopes: tuple[str, ...]) -> OAuthScheme:

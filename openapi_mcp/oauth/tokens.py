@@ -6,7 +6,7 @@ expires, by one request for all calls that wait for it, and once after the API r
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -122,6 +122,12 @@ class OAuthTokens:
                 name=scheme.name,
                 is_machine=bool(client.client_secret) and (CLIENT_CREDENTIALS in scheme.flows or not scheme.flows),
             )
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each scheme: how its token is had, and which host gets the client's secret."""
+        for name, source in self.sources.items():
+            means = "client credentials, or a sign-in" if source.is_machine else "the sign-in of `openapi-mcp login`"
+            yield f"{name}: OAuth token by {means}; the client is known to {', '.join(source.server.hosts())}"
 
     async def credentials(
         self, tool: Tool, static: Mapping[str, str], refused: Mapping[str, str] | None = None

@@ -4,7 +4,7 @@ A credential is read from the variable of its scheme, or from the variable or te
 document never names the variable. Specification: OpenAPI 3.2 Security Scheme Object, RFC 7617 §2.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final
 from urllib.parse import urlsplit
@@ -86,11 +86,14 @@ def credential_hosts(tools: Iterable[Tool], scheme: SecurityScheme, base_url: st
     return ", ".join(hosts[:MAX_HOSTS]) + (" …" if len(hosts) > MAX_HOSTS else "")
 
 
-def credential_lines(tools: Iterable[Tool], options: RequestOptions) -> Iterator[str]:
-    """Yield a line for each security scheme: whether its credential is set, by what, and which hosts it is sent to."""
+def credential_lines(tools: Iterable[Tool], options: RequestOptions, *, without: Collection[str] = ()) -> Iterator[str]:
+    """Yield a line for each security scheme: whether its credential is set, by what, and which hosts it is sent to.
+
+    Schemes whose names are in `without` are left out.
+    """
     tools = tuple(tools)
     schemes = dict.fromkeys(scheme for tool in tools for schemes in tool.security for scheme in schemes)
-    for scheme in schemes:
+    for scheme in (each for each in schemes if each.name not in without):
         by_certificate = scheme.type == "mutualTLS"
         is_set = options.client_certificate if by_certificate else scheme.name in options.credentials
         source = "--client-cert" if by_certificate else options.credential_sources.get(scheme.name, scheme.variable)

@@ -67,7 +67,8 @@ class World:
         )
         assert settings is not None
         self.door: OAuthDoor = settings.door(lambda: True, lambda: self.bridge.rights.offered)
-        self.app = create_app(self.bridge.server(), door=self.door, allowed_hosts=None)
+        self.server = self.bridge.server()
+        self.app = create_app(self.server, door=self.door, allowed_hosts=None)
         self.app.router.routes.extend(self.door.routes())
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url=base_url)
 
@@ -112,7 +113,7 @@ def within(
             return await test(world)
         finally:
             await world.client.aclose()
-            await world.bridge.server().aclose()
+            await world.server.aclose()
 
     return asyncio.run(run())
 

@@ -84,6 +84,7 @@ class Config:
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
     oauth_clients: Mapping[str, OAuthClient] = field(default_factory=dict, repr=False)
     max_result_tokens: int = DEFAULTS["max_result_tokens"]
+    max_response_size: int = DEFAULTS["max_response_size"]
     file_roots: tuple[Path, ...] = ()
     lenient: bool = False
     connect_timeout: float = DEFAULTS["connect_timeout"]
@@ -209,6 +210,7 @@ class Config:
                 connect_timeout=self.connect_timeout,
                 read_timeout=self.timeout,
                 total_timeout=self.total_timeout,
+                max_bytes=self.max_response_size * 1024 * 1024,
                 retries=Retries(attempts=self.retries + 1),
                 follow_redirects_to=self.follow_redirects_to,
                 ca=self.ca,

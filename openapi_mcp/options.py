@@ -262,6 +262,11 @@ OPTIONS: Final = (
         metavar="TOKENS", kind=int, default=20_000, minimum=256
     ),
     Option(
+        "max_response_size", LIMITS, _CALLING,
+        "Of a larger answer of the API only the beginning is read. A result shows much less of it.",
+        metavar="MIB", kind=int, default=16, minimum=1
+    ),
+    Option(
         "rate_limit", LIMITS, _SERVE,
         "Calls that one client may make of one tool: 20/second, or 100/minute;2000/day. Over HTTP a client is a "
         "session (four of an address, further ones count together), else the token, else the address.",

@@ -142,10 +142,11 @@ def test_options_of_requests_are_configured(tmp_path: Path) -> None:
 
 def test_calls_have_a_limit_of_time_and_hosts_of_redirects_are_configured(tmp_path: Path) -> None:
     config = Config.from_options("petstore.yaml", {})
-    assert (config.upstream().total_timeout, config.follow_redirects_to) == (55, ())
-    text = "total-timeout = 0\nfollow-redirects-to = ['files.example.com', '*.example.org:8443', '[::1]:80']"
+    assert (config.upstream().total_timeout, config.upstream().max_bytes) == (55, 16 * 1024 * 1024)
+    assert config.follow_redirects_to == ()
+    text = "total-timeout = 0\nmax-response-size = 64\nfollow-redirects-to = ['files.example.com', '*.example.org:8443', '[::1]:80']"
     config = Config.from_options("petstore.yaml", settings(tmp_path, text))
-    assert config.upstream().total_timeout is None
+    assert (config.upstream().total_timeout, config.upstream().max_bytes) == (None, 64 * 1024 * 1024)
     assert config.follow_redirects_to == ("files.example.com", "*.example.org:8443", "[::1]:80")
 
 

@@ -20,6 +20,7 @@ from openapi_mcp.modes import Mode
 from openapi_mcp.option import GROUPS, Option
 from openapi_mcp.options import DEFAULTS, OPTIONS, SETTINGS, of_command, settings_schema
 from openapi_mcp.runtime.server.server import MAX_RESULT_BYTES
+from openapi_mcp.runtime.upstream.client import MAX_RESPONSE_BYTES
 from openapi_mcp.token_budget import BUDGET, BYTES_PER_TOKEN
 from tests.conftest import ROOT
 
@@ -146,6 +147,7 @@ def test_defaults_of_the_table_are_those_of_the_program() -> None:
         values = [getattr(values, name) for values in (config, http) if hasattr(values, name)]
         assert all(value == (() if default is None and value == () else default) for value in values), name
     assert DEFAULTS["max_result_tokens"] * BYTES_PER_TOKEN == MAX_RESULT_BYTES
+    assert DEFAULTS["max_response_size"] * 1024 * 1024 == MAX_RESPONSE_BYTES
     assert DEFAULTS["max_instructions"] == MAX_INSTRUCTIONS
     assert (DEFAULTS["code_timeout"], DEFAULTS["code_calls"]) == (CodeLimits().seconds, CodeLimits().calls)
     assert SETTINGS["budget"].default_text == str(BUDGET)

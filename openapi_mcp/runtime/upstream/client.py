@@ -47,8 +47,9 @@ the model gets the reason and not their timeout."""
 PIECE_BYTES: Final = 64 * 1024
 """Bytes written at a time: as much as a socket accepts without waiting."""
 
-MAX_RESPONSE_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of one body that are held in memory: far more than a result shows, so that a truncated value can be counted."""
+MAX_RESPONSE_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of one body that are held in memory by default: far more than a result shows, so that a truncated value can be
+counted, and so few that twenty bodies at once take less memory than a small machine has."""
 
 T = TypeVar("T")
 
@@ -126,6 +127,11 @@ class Upstream:
                 raise UpstreamError(self._out_of_time(request, progress)) from unsent
             sentence = describe(error, _host(request), asdict(self._timeouts))
             raise UpstreamError(sentence + progress.status_note()) from error
+
+    @property
+    def max_bytes(self) -> int:
+        """The bytes of one body that are read."""
+        return self._max_bytes
 
     @property
     def total_timeout(self) -> float | None:
@@ -263,7 +269,7 @@ class Upstream:
                     body.write(chunk)
                     if body.tell() > self._max_bytes:
                         body.truncate(self._max_bytes)
-                        return f"Only its first {self._max_bytes} bytes were read."
+                        return f"Only its first {self._max_bytes} bytes were read (`--max-response-size`)."
                     progress.received = response.num_bytes_downloaded
                     if events.counts_bytes:
                         await events.on_bytes_received(response.num_bytes_downloaded)

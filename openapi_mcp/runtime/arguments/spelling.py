@@ -115,7 +115,8 @@ _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
 
 
 def _parts(name: str) -> list[str]:
-    return [part.casefold() for part in _PART.findall(name)]
+    """Return the words of a name, in lower case and in the singular."""
+    return [part.casefold().removesuffix("s") or part for part in _PART.findall(name)]
 
 
 def did_you_mean(name: str, choices: Iterable[str], quoted: Callable[[str], str] = "`{}`".format) -> str:

@@ -1,27 +1,28 @@
 """`to_result`: a response of the API as a CallToolResult, read by its media type, with all of its JSON structured.
 
-A status of 400 and above is an error result with status, reason and body. Every other response is a success, an empty
-one too; its content is never judged. Specification: MCP server/tools ("Tool Result", "Structured Content", "Error
-Handling"), RFC 9110 §15.
+A status of 400 and above is an error result with status, reason, what the API says is wrong, and body. Every other
+response is a success, an empty one too; its content is never judged. Specification: MCP server/tools ("Tool Result",
+"Structured Content", "Error Handling"), RFC 9110 §15.
 """
 
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
 from .. import jsontext, media_types
-from ..request import auth, context
 from ..request.redaction import redact
 from ..tool import Tool
 from ..types import MISSING, CallToolResult, JsonObject, Missing, text_content
 from ..upstream import redirects
 from ..upstream.client import TRUNCATED
 from ..upstream.http11 import content_type
-from ..upstream.retries import IDEMPOTENT_METHODS, requested_wait
 from . import content, headers, html_text, links, truncation
 from .sanitizing import NO_SECRETS, Sanitizer
+
+if TYPE_CHECKING:
+    from .error_hints import SentCall
 
 # The first lines of an error's body say what is wrong; stack traces and pages of HTML follow them.
 _MAX_ERROR_BYTES: Final = 8 * 1024
@@ -54,11 +55,6 @@ _MAX_ADDRESS: Final = 2000
 
 _NOT_THE_API: Final = "This looks like a login or start page: is the base URL right?"
 
-_UNKNOWN_EFFECT: Final = (
-    "The API did not say whether it carried the request out, so it was sent only once: check its effect before you "
-    "repeat the call."
-)
-
 
 def to_result(
     tool: Tool,
@@ -67,15 +63,17 @@ def to_result(
     max_bytes: int,
     on_truncation: Callable[[str], object] = lambda _: None,
     sanitizer: Sanitizer = NO_SECRETS,
+    sent: "SentCall | None" = None,
 ) -> CallToolResult:
     """Return the result of a call that the API answered; `max_bytes` limits its text and structured content together.
 
     If anything is left out, the first block and `_meta` say what, so that nobody takes a part for the whole, and
-    `on_truncation` is called with the same sentence. `sanitizer` removes the secrets of the request.
+    `on_truncation` is called with the same sentence. `sanitizer` removes the secrets of the request. `sent` is what an
+    error is explained with.
     """
     response = sanitizer.response(response)
     if response.status_code >= 400:
-        return sanitizer.result(_error(tool, response, max_bytes, sanitizer))
+        return sanitizer.result(_error(tool, response, max_bytes, sanitizer, sent))
     if response.status_code in redirects.STATUSES and response.headers.get("location"):
         return sanitizer.result(_redirect(tool, response, max_bytes, sanitizer))
     if not response.content:
@@ -124,7 +122,7 @@ def _redirect(tool: Tool, response: httpx.Response, max_bytes: int, sanitizer: S
         "from the API; the server's option `--follow-redirects-to` names other hosts that may be called."
     )
     is_page = media_types.essence(content_type(response)) in html_text.TYPES
-    body = "" if is_page else _error_body(response, max_bytes, sanitizer)
+    body = "" if is_page else _error_body(response, max_bytes, sanitizer)[1]
     blocks = [text_content("\n\n".join(part for part in (message, body) if part))]
     if tool.output_schema is not None:
         return CallToolResult(content=tuple(blocks), is_error=True)
@@ -297,38 +295,32 @@ def _uri(response: httpx.Response) -> str:
     return f"upstream://{response.request.url.raw_path.decode('ascii').partition('?')[0]}"
 
 
-def _error(tool: Tool, response: httpx.Response, max_bytes: int, sanitizer: Sanitizer) -> CallToolResult:
-    """Return an error result with status, reason and body, and for some statuses a hint."""
-    body = _error_body(response, max_bytes, sanitizer)
-    blocks = [text_content("\n\n".join(part for part in (_status(response), body) if part))]
-    hint = _hint(tool, response)
-    if hint:
-        blocks.append(text_content(hint))
+def _error(
+    tool: Tool, response: httpx.Response, max_bytes: int, sanitizer: Sanitizer, sent: "SentCall | None"
+) -> CallToolResult:
+    """Return an error result: status, reason, what the API says is wrong, the body, and for some statuses a hint."""
+    from .error_hints import hint
+    from .problem_details import summary
+
+    body, text = _error_body(response, max_bytes, sanitizer)
+    status = _status(response)
+    found = MISSING if body.is_html else body.value
+    message = summary(tool, found, None if body.is_html else body.text, response.status_code, response.reason_phrase)
+    status = f"{status}:{'' if message.startswith(chr(10)) else ' '}{message}" if message else status
+    blocks = [text_content("\n\n".join(part for part in (status, text) if part))]
+    if advice := hint(tool, response, sent, message or ("" if body.is_json else text)):
+        blocks.append(text_content(advice))
     shown = headers.needed_headers(tool, response)
     if shown:
         blocks.append(text_content(headers.line(shown, response)))
     return CallToolResult(content=tuple(blocks), is_error=True, meta={headers.HEADERS: shown} if shown else {})
 
 
-def _error_body(response: httpx.Response, max_bytes: int, sanitizer: Sanitizer) -> str:
+def _error_body(response: httpx.Response, max_bytes: int, sanitizer: Sanitizer) -> tuple[content.DecodedBody, str]:
+    """Return the body of an error, and the beginning of its text."""
     if not response.content:
-        return ""
+        return content.DecodedBody(""), ""
     body = sanitizer.body(_read(response, max_bytes))
     text = body.text if body.text is not None else "\n".join(block.get("text", "") for block in body.blocks)
     fitted = truncation.truncate_text(text.strip(), min(max_bytes, _MAX_ERROR_BYTES))
-    return fitted if fitted == text.strip() else f"{fitted}\n… ({_bytes(text) - _bytes(fitted)} bytes more)"
-
-
-def _hint(tool: Tool, response: httpx.Response) -> str:
-    """Return what can be done about an error: set credentials, retry later, or look first; empty for others."""
-    if response.status_code in {401, 403}:
-        return auth.refusal_hint(tool, response)
-    if response.status_code == 407:
-        return auth.variables_hint(tool)
-    if response.status_code == 404 and (hint := context.guess_hint(response.request)):
-        return hint
-    if requested_wait(response, 0.0) is not None:
-        after = response.headers["retry-after"].strip()
-        return f"Try again {f'in {after} seconds' if after.isdecimal() else f'after {after}'}."
-    is_repeatable = response.status_code != 503 or response.request.method in IDEMPOTENT_METHODS
-    return "" if is_repeatable else _UNKNOWN_EFFECT
+    return body, fitted if fitted == text.strip() else f"{fitted}\n… ({_bytes(text) - _bytes(fitted)} bytes more)"

@@ -9,9 +9,10 @@ import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 import httpx
 
@@ -30,6 +31,7 @@ from ..upstream.events import NO_EVENTS, CallEvents
 from .catalog import BuiltinTool, ListedTool
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
+    from ..result.error_hints import RelatedTools, SentCall
     from .functions import Functions
 
 logger = logging.getLogger("openapi_mcp")
@@ -62,6 +64,16 @@ _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 """Errors that come before the first byte of a request is sent."""
 
 
+class CredentialSource(Protocol):
+    """A source of credentials that are fetched, such as access tokens. Both methods raise RuntimeFailure."""
+
+    async def credentials(self, tool: Tool, static: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the credentials of a call by their scheme: `static` itself if it needs no others."""
+
+    async def renewed(self, tool: Tool, static: Mapping[str, str], used: Mapping[str, str]) -> Mapping[str, str] | None:
+        """Return credentials in the place of those that the API refused with 401; None if there are no others."""
+
+
 class _CallContext(NamedTuple):
     """The parameters of a call besides its arguments."""
 
@@ -75,7 +87,8 @@ class _CallContext(NamedTuple):
 class Calls:
     """The maker of tool calls. `max_result_bytes` limits how much of a response a result holds (see `result.build`).
 
-    A tool with an entry in `functions` is called through its function; any other tool is only its request.
+    A tool with an entry in `functions` is called through its function; any other tool is only its request. `related`
+    returns the tools that help after an error of the API.
     """
 
     def __init__(
@@ -87,6 +100,8 @@ class Calls:
         observer: Observer | None = None,
         limiter: Limiter | None = None,
         functions: "Functions | None" = None,
+        source: CredentialSource | None = None,
+        related: "Callable[[], RelatedTools] | None" = None,
     ) -> None:
         self.sanitizer = Sanitizer(secrets_of(options))
         self.upstream = upstream
@@ -94,7 +109,9 @@ class Calls:
         self._options = options
         self._max_result_bytes = max_result_bytes
         self._limiter = limiter
+        self._source = source
         self._functions: Functions = functions or {}
+        self._related = related
 
     @cached_property
     def _prepare(self) -> Callable[[ToolDescription, Mapping[str, Any]], Awaitable[dict[str, Any]]]:
@@ -199,20 +216,38 @@ class Calls:
         self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext
     ) -> tuple[httpx.Response, Findings | None]:
         """Send the request for some arguments; return the response and the observer's findings about it."""
-        request = await self._request(tool, arguments)
+        options = self._options if self._source is None else await self._with_credentials(self._source, tool)
+        request, response = await self._sent(tool, arguments, options, context)
+        if response.status_code == 401 and self._source is not None:
+            used = options.credentials
+            renewed = await self._source.renewed(tool, self._options.credentials, used)
+            if renewed is not None:
+                request, response = await self._sent(tool, arguments, self._use(renewed), context)
+        return response, self._observe(tool, request, response)
+
+    async def _with_credentials(self, source: CredentialSource, tool: Tool) -> RequestOptions:
+        """Return the options of a call with the credentials that are fetched for it."""
+        credentials = await source.credentials(tool, self._options.credentials)
+        return self._options if credentials is self._options.credentials else self._use(credentials)
+
+    def _use(self, credentials: Mapping[str, str]) -> RequestOptions:
+        """Return the options with other credentials, which no result holds from now on."""
+        options = replace(self._options, credentials=credentials)
+        self.sanitizer.hide(secrets_of(options))
+        return options
+
+    async def _sent(
+        self, tool: Tool, arguments: Mapping[str, Any], options: RequestOptions, context: _CallContext
+    ) -> tuple[httpx.Request, httpx.Response]:
+        """Build and send a request; return it with its response."""
+        request = await _request(tool, arguments, options)
         build.add_trace_context(tool, request, context.trace)
         try:
-            response = await self._send_noted(request, context)
+            return request, await self._send_noted(request, context)
         except UpstreamError as error:
             if hint := guess_hint(request):
                 raise UpstreamError(f"{error} {hint}") from error
             raise
-        return response, self._observe(tool, request, response)
-
-    async def _request(self, tool: Tool, arguments: Mapping[str, Any]) -> httpx.Request:
-        if background.exceeds(arguments, MAX_BUILT_PARTS):
-            return await background.run("large", build_request, tool, arguments, self._options)
-        return build_request(tool, arguments, self._options)
 
     async def _send_noted(self, request: httpx.Request, context: _CallContext) -> httpx.Response:
         """Send a request, and note that it has left unless no connection was made."""
@@ -224,6 +259,12 @@ class Calls:
             raise
         context.on_sent(response.status_code)
         return response
+
+    def _sent_call(self, arguments: Mapping[str, Any]) -> "SentCall | None":
+        """Return what an error of the API is explained with."""
+        from ..result.error_hints import SentCall
+
+        return SentCall(arguments, self._related()) if self._related else None
 
     def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> Findings | None:
         try:
@@ -243,6 +284,8 @@ class Calls:
         notes: list[str] = []
         limit = context.max_result_bytes
         make = partial(self._to_result, tool, response, sanitizer=self.sanitizer)
+        if response.status_code >= 400:
+            make = partial(make, sent=self._sent_call(arguments))
         size = len(response.content)
         if size > MAX_READ_BYTES:
             lane: background.Lane = "small" if size < MAX_SMALL_BYTES else "large"
@@ -258,6 +301,13 @@ class Calls:
             result = make(max_bytes=limit)
         deviations = context_of(response.request).deviations
         return await self._with_deviations(tool, result, deviations, events) if deviations else result
+
+
+async def _request(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
+    """Build a request, a large one beside the event loop."""
+    if background.exceeds(arguments, MAX_BUILT_PARTS):
+        return await background.run("large", build_request, tool, arguments, options)
+    return build_request(tool, arguments, options)
 
 
 async def _log_findings(tool: Tool, findings: Findings, events: CallEvents) -> None:

@@ -173,10 +173,12 @@ class TypeReader:
         shown = [*_formats(kind, schema)]
         for key, name in keywords.items():
             value = schema.get(key)
-            is_pattern = key == "pattern" and isinstance(value, str) and len(value) <= _MAX_LITERAL
             limit = _HUGE if key in _RANGES else _LONG
-            if is_pattern or (type(value) in (int, float) and (key, value) not in _TRIVIAL and abs(value) < limit):
-                shown.append(f"{name}={literal(value)}")
+            if isinstance(value, str):
+                is_shown = key == "pattern" and len(value) <= _MAX_LITERAL
+            else:
+                is_shown = type(value) in (int, float) and (key, value) not in _TRIVIAL and abs(value or 0) < limit
+            shown += [f"{name}={literal(value)}"] if is_shown else []
         return f"({', '.join(shown)})" if shown else ""
 
     def _literals(self, values: Iterable[Any]) -> str:
@@ -265,6 +267,11 @@ def first_sentence(text: Any, length: int) -> str:
     sentence = _SENTENCE_END.split(beginning, maxsplit=1)[0]
     line = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", sentence)).split()).rstrip(".: ")
     return line if len(line) <= length else line[: length - 1].rsplit(" ", 1)[0].rstrip(",;:.( ") + "…"
+
+
+def without_links(text: str) -> str:
+    """Return Markdown with the texts of its links alone."""
+    return _LINK.sub(r"\1", text)
 
 
 def repeats(text: str, name: str) -> bool:

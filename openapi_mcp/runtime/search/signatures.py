@@ -30,6 +30,9 @@ __all__ = ["BRIEF", "FULL", "Definition", "Detail", "Field", "Signature", "signa
 _MIN_DEFINITION: Final = 160
 """Bytes that an object may take although others of its level then have no room: some six properties."""
 
+_ARGUMENTS_OF_TEN: Final = 7
+"""Tenths of the bytes that the arguments may take, where the result is shown as well."""
+
 _MIN_FREE: Final = 32
 """Bytes below which nothing more is added."""
 
@@ -61,7 +64,7 @@ class Definition:
 class Signature:
     """The arguments of a tool, its result (empty if not asked for), and the objects that both consist of.
 
-    A field without room for its prose has none, and then `without_prose` is true. `more` has the names of arguments that
+    A field without room for its prose has none; then `without_prose` is true. `more` has the names of arguments that
     have no room, all optional. `omitted` says what else is left out; empty if nothing is.
     """
 
@@ -134,7 +137,8 @@ class _Layout:
     def signature(self, arguments: list[Field], returns: str) -> Signature:
         """Return the signature: types level by level, the prose of each level after the types of the next one."""
         root = _ShownFields("", arguments)
-        self._add_types(root, self._free, required=sum(field.required for field in arguments))
+        share = self._free * _ARGUMENTS_OF_TEN // 10 if returns else self._free
+        self._add_types(root, share, required=sum(field.required for field in arguments))
         levels = [[root]]
         while level := list(self._next_level()):
             self._add_prose(levels[-1])

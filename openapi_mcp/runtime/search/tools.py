@@ -7,12 +7,9 @@ cost less than 1,100 tokens, whatever the API.
 
 import asyncio
 import difflib
-import re
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from ..errors import SearchUnavailable
@@ -20,7 +17,11 @@ from ..protocol import STATELESS, jsonrpc
 from ..server.catalog import BuiltinTool, CallByName, Catalog, ListedTool
 from ..tool import Tool
 from ..types import CallToolResult, Schema, error_result, text_content
+from .answers import BY_NAME, ToolPresentation, render_hits, render_tool
 from .ranking import Hit, Search, is_available
+from .topics import TOOLS_PER_PAGE, TOPICS_PER_PAGE, Topics, topics
+
+__all__ = ["ToolPresentation", "builtin_tools", "discovery_tools", "search_catalog", "topics"]
 
 DEFAULT_LIMIT: Final = 10
 """Hits of a search: of ten, more than four in five are those that a request needs (benchmarks/retrieval.py)."""
@@ -31,17 +32,6 @@ NAMES: Final = frozenset({"search_tools", "describe_tool", "call_tool"})
 """The tools that search mode always lists."""
 
 _NEWEST: Final = list(STATELESS.values())[-1]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolPresentation:
-    """The form in which a hit is shown: the name that it is called by, and whether its output schema is included."""
-
-    name: Callable[[Tool], str] = lambda tool: tool.name
-    results: bool = False
-
-
-_BY_NAME: Final = ToolPresentation()
 
 
 def search_catalog(tools: Sequence[Tool], *, pinned: Iterable[str] = (), page_size: int | None = None) -> Catalog:
@@ -107,35 +97,41 @@ _SEARCH: Final = """\
 Find the tools that a task needs. This API has {count} tools that are not listed; they are found here and {call_hint}.
 
 Describe the task in plain words, with the things it is about and their names, for example: cancel the order of Ada
-Lovelace. Search for one task at a time; if nothing fits, search again in other words.
+Lovelace. Search for one task at a time; if nothing fits, search again in other words, or browse: without a query, the
+topics are listed, and with a topic, its tools.
 
-The result ranks tools, the best first. Below a tool that needs an id stands one that finds it: call that one first. The
-best few come with their input schema.{topics}"""
+The result ranks tools, the best first, with their signatures. Below a tool that needs an id stands one that finds it:
+call that one first.{topics}"""
 _DESCRIBE: Final = """\
-Show one tool in full: description, input schema and output schema. Only needed if search_tools did not show the input
-schema, or if the form of the result matters."""
+Show one tool: its description, and the signature of its arguments and its result. Only needed if search_tools
+shortened them, or if the form of the result matters."""
 _CALL: Final = """\
-Call a tool that search_tools found. `arguments` holds its arguments, with the names and types of its input schema. The
-result is the tool's own; for invalid arguments it says which and why."""
+Call a tool that search_tools found, with the names and types of its signature: {"name": "getPet", "petId": 1}. An
+argument that the tool itself names `name` or `arguments` goes into `arguments`, as all others may. The result is the
+tool's own; for invalid arguments it says which and why."""
 _NAME: Final[Schema] = {"type": "string", "description": "The tool's name, exactly as search_tools shows it."}
 _SEARCH_INPUT: Final[Schema] = {
     "type": "object",
     "properties": {
-        "query": {"type": "string", "description": "The task, in plain words."},
+        "query": {"type": "string", "description": "The task, in plain words.", "default": ""},
+        "topic": {"type": "string", "description": "Only tools with this tag, or whose path begins so."},
         "limit": {
             "type": "integer",
             "minimum": 1,
             "maximum": MAX_LIMIT,
-            "default": DEFAULT_LIMIT,
-            "description": "The largest number of tools to return.",
+            "description": f"Tools of a page; {DEFAULT_LIMIT} of a search by default.",
         },
+        "page": {"type": "integer", "minimum": 1, "default": 1},
+        "explain": {"type": "boolean", "default": False, "description": "Show why each tool was found."},
     },
-    "required": ["query"],
     "additionalProperties": False,
 }
 _DESCRIBE_INPUT: Final[Schema] = {
     "type": "object",
-    "properties": {"name": _NAME},
+    "properties": {
+        "name": _NAME,
+        "schema": {"type": "boolean", "default": False, "description": "Show the JSON Schemas, whole."},
+    },
     "required": ["name"],
     "additionalProperties": False,
 }
@@ -146,7 +142,7 @@ _CALL_INPUT: Final[Schema] = {
         "arguments": {"type": "object", "description": "The tool's arguments.", "default": {}},
     },
     "required": ["name"],
-    "additionalProperties": False,
+    "additionalProperties": {"description": "An argument of the tool."},
 }
 _READ_ONLY: Final = {"readOnlyHint": True, "openWorldHint": False}
 
@@ -163,20 +159,46 @@ def common_annotations(tools: Iterable[Tool]) -> Mapping[str, bool]:
 class _SearchServer:
     """The answers of the three tools."""
 
-    def __init__(self, tools: Sequence[Tool], presentation: ToolPresentation = _BY_NAME) -> None:
+    def __init__(self, tools: Sequence[Tool], presentation: ToolPresentation = BY_NAME) -> None:
         self.tools = {tool.name: tool for tool in tools}
         self._presentation = presentation
         self._search: Search | None = None
         self._search_lock = threading.Lock()
 
+    @cached_property
+    def _topics(self) -> Topics:
+        return Topics(self.tools.values())
+
     async def search(self, arguments: Mapping[str, Any], _: CallByName) -> CallToolResult:
         """Answer `search_tools`, in a thread: creating the index of a large API takes a second or two, once."""
-        request, limit = arguments["query"], arguments.get("limit", DEFAULT_LIMIT)
-        hits, unknown_words = await asyncio.to_thread(self._find, request, limit)
+        return _text_result(await asyncio.to_thread(self._answer, arguments))
+
+    def _answer(self, arguments: Mapping[str, Any]) -> str:
+        query, topic = arguments.get("query", "").strip(), arguments.get("topic", "").strip()
+        limit, page = arguments.get("limit"), arguments.get("page", 1)
+        if query and topic and not self._topics.tools(topic):
+            return self._topics.unknown(topic)
+        if query:
+            return self._found(query, topic, limit or DEFAULT_LIMIT, page, explain=arguments.get("explain", False))
+        if topic:
+            names = {tool.name: self._presentation.name(tool) for tool in self._topics.tools(topic)}
+            return self._topics.tools_page(topic, page, limit or TOOLS_PER_PAGE, names)
+        return self._topics.page(page, limit or TOPICS_PER_PAGE)
+
+    def _found(self, query: str, topic: str, limit: int, page: int, *, explain: bool) -> str:
+        """Return the answer to a search, in a topic if one is given."""
+        hits, unknown_words = self._find(query, topic, limit * page)
+        hits = hits[limit * (page - 1) :]
         if not hits:
-            return _text_result(render_no_hits(self.tools.values()))
+            return render_no_hits(self.tools.values()) if page == 1 else f"There is no page {page} of this search."
         note = f"{_NOT_UNDERSTOOD.format(words=', '.join(unknown_words[:_MAX_WORDS]))}\n" if unknown_words else ""
-        return _text_result(note + render_hits(hits, len(self.tools), self._presentation))
+        reasons = list[str]()
+        if explain:
+            from .explanations import reason
+
+            reasons = [reason(query, hit.tool) for hit in hits]
+        first = 1 + limit * (page - 1)
+        return note + render_hits(hits, len(self.tools), self._presentation, reasons=reasons, first=first)
 
     async def describe(self, arguments: Mapping[str, Any], _: CallByName) -> CallToolResult:
         """Answer `describe_tool` for a tool's own name or the name under which it is shown."""
@@ -184,145 +206,60 @@ class _SearchServer:
         tool = self.tools.get(name) or next((tool for tool in self.tools.values() if display_name(tool) == name), None)
         if tool is None:
             return self._unknown(name)
+        if not arguments.get("schema", False):
+            return _text_result(render_tool(tool, display_name(tool), self._presentation))
         head = "" if display_name(tool) == tool.name else f"Called as {display_name(tool)}.\n"
-        return _text_result(head + _compact(_NEWEST.tool(tool)))
+        return _text_result(head + jsonrpc.encode(_NEWEST.tool(tool)).decode())
 
     async def call(self, arguments: Mapping[str, Any], call: CallByName) -> CallToolResult:
         """Answer `call_tool` with the result of the tool."""
-        tool = self.tools.get(arguments["name"])
-        return self._unknown(arguments["name"]) if tool is None else await call(tool, arguments.get("arguments", {}))
+        name = arguments["name"]
+        tool = self.tools.get(name)
+        if tool is None:
+            return self._unknown(name)
+        inner = arguments.get("arguments", {})
+        flat = {key: value for key, value in arguments.items() if key not in ("name", "arguments")}
+        twice = [key for key, value in flat.items() if key in inner and inner[key] != value]
+        if twice:
+            return error_result(f"{_quoted(twice)}: given twice, in `arguments` and beside it, with other values.")
+        return await call(tool, {**flat, **inner})
 
-    def _find(self, request: str, limit: int) -> tuple[list[Hit], list[str]]:
+    def _find(self, request: str, topic: str, limit: int) -> tuple[list[Hit], list[str]]:
         """Return the hits of a request, and its words if most of them are unknown."""
         with self._search_lock:
             if self._search is None:
                 self._search = Search(self.tools.values())
             exact = [Hit(self.tools[request])] if request in self.tools else []
-            hits = self._search.find(request, limit)
+            hits = self._search.find(request, len(self.tools) if topic else limit)
             unknown, count = self._search.unknown_words(request)
+        if topic:
+            names = {tool.name for tool in self._topics.tools(topic)}
+            hits = [hit for hit in hits if hit.tool.name in names]
         shown = [*exact, *(hit for hit in hits if hit.tool.name != request)][:limit]
         return shown, [] if exact or 2 * len(unknown) <= count else unknown
 
     def _unknown(self, name: str) -> CallToolResult:
-        similar = difflib.get_close_matches(name, self.tools, n=3)
+        similar = difflib.get_close_matches(name[:_MAX_SHOWN_NAME], self.tools, n=3)
         hint = f"Did you mean {' or '.join(similar)}?" if similar else "search_tools finds the names of tools."
-        return error_result(f"There is no tool {name!r}. {hint}")
+        return error_result(f"There is no tool {name[:_MAX_SHOWN_NAME]!r}. {hint}")
+
+
+_MAX_SHOWN_NAME: Final = 100
+"""Characters of an unknown name that are repeated."""
+
+_NOT_UNDERSTOOD: Final = "Not understood, so the tools below may not fit: {words}. Search in English, in other words."
+_MAX_WORDS: Final = 8
+"""Words that are named as not understood."""
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:_MAX_WORDS])
 
 
 def _text_result(text: str) -> CallToolResult:
     return CallToolResult(content=(text_content(text),))
 
 
-_MAX_BYTES: Final = 16_000
-"""The size of an answer: some 4,000 tokens."""
-
-_MAX_SUMMARY: Final = 160
-"""Characters of a tool's summary."""
-
-_MAX_SCHEMAS: Final = 5
-"""Hits that are shown with their input schema, as far as they fit; describe_tool shows the others."""
-
-_NOT_UNDERSTOOD: Final = "Not understood, so the tools below may not fit: {words}. Search in English, in other words."
-_MAX_WORDS: Final = 8
-"""Words that are named as not understood."""
-
-_MISSING_SCHEMAS: Final = "describe_tool shows the input schema of the tools that are listed without one."
-
-
-def render_hits(hits: Sequence[Hit], count: int, presentation: ToolPresentation = _BY_NAME) -> str:
-    """Return the answer to a search among `count` tools: a line for each hit, and the schemas of the first ones.
-
-    Lines that do not fit are counted, schemas that do not fit are left out.
-    """
-    head = f"{len(hits)} of {count:,} tools, the best first."
-    numbered = ["\n".join(_lines(number, hit, presentation)) for number, hit in enumerate(hits, 1)]
-    lines = list(_fitting(numbered, _MAX_BYTES - _size(head + _MISSING_SCHEMAS)))
-    first = [hit.tool for hit in hits[: min(_MAX_SCHEMAS, len(lines))]]
-    free = _MAX_BYTES - _size("".join((head, _MISSING_SCHEMAS, *lines)))
-    inputs = list(_fitting((f"\n   input schema: {_compact(tool.input_schema)}" for tool in first), free))
-    results = [f"\n   result: {_compact(tool.output_schema)}" if tool.output_schema else "" for tool in first]
-    outputs = list(_fitting(results if presentation.results else (), free - sum(map(_size, inputs))))
-    body = ["".join(parts) for parts in zip_longest(lines, inputs, outputs, fillvalue="")]
-    omitted = len(hits) - len(lines)
-    foot = [f"{omitted} more did not fit; use a smaller limit or a narrower query."] if omitted else []
-    return "\n".join([head, *body, *foot, *([] if len(inputs) == len(lines) else [_MISSING_SCHEMAS])])
-
-
-def _fitting(texts: Iterable[str], free: int) -> Iterator[str]:
-    """Yield the texts as long as they fit into `free` bytes, each with a line break."""
-    for text in texts:
-        free -= _size(text) + 1
-        if free < 0:
-            return
-        yield text
-
-
-def _size(text: str) -> int:
-    return len(text.encode(errors="replace"))
-
-
-def _lines(number: int, hit: Hit, presentation: ToolPresentation) -> Iterator[str]:
-    """Yield the line of a hit, and one for each tool that finds a value for it."""
-    yield _line(number, hit, presentation.name(hit.tool))
-    for argument, tool in hit.producers:
-        yield _producer_line(argument, tool, presentation.name(tool))
-
-
-def _line(number: int, hit: Hit, name: str) -> str:
-    required = hit.tool.input_schema.get("required", ())
-    needs = f" Needs {', '.join(required)}." if required else ""
-    return f"{number}. {name}: {_summary(hit.tool)} ({hit.tool.method} {hit.tool.path}){needs}"
-
-
-def _producer_line(argument: str, tool: Tool, name: str) -> str:
-    return f"   {argument}: found by {name} ({tool.method} {tool.path})"
-
-
-def _summary(tool: Tool) -> str:
-    """Return one line about a tool: its title, and the beginning of its description if that differs."""
-    paragraphs = [" ".join(text.split()) for text in (tool.title or "", *tool.description.split("\n\n")[:2])]
-    title, *described = [text.rstrip(".") for text in paragraphs if text] or [""]
-    more = next((text for text in described if text != title), "")
-    summary = more if more.startswith(title) else f"{title}. {more}" if more else title
-    return summary if len(summary) <= _MAX_SUMMARY else summary[: _MAX_SUMMARY - 1].rstrip() + "…"
-
-
 def render_no_hits(tools: Iterable[Tool]) -> str:
     """Return the answer to a search without hits."""
     return f"No tool matches any of these words. Search again in other words.{topics(tools)}"
-
-
-_MAX_TOPICS: Final = 600
-"""Bytes of the topics in the description of `search_tools`."""
-
-_MAX_TOPIC: Final = 40
-"""Characters of a topic; a longer tag or path segment is not one."""
-
-_PREFIX_SEGMENT: Final = re.compile(r"api|rest|v?\d+(\.\d+)*", re.IGNORECASE)
-"""A segment with which all paths of an API may begin."""
-
-
-def topics(tools: Iterable[Tool]) -> str:
-    """Return the topics of the tools as a sentence with the number of tools of each, the most frequent first.
-
-    The topics of a tool are its tags; a tool without tags has the beginning of its path.
-    """
-    counts = Counter(topic for tool in tools for topic in _topics(tool))
-    sentence = ""
-    for topic, count in counts.most_common():
-        longer = f"{sentence}, {topic} ({count})" if sentence else f"\n\nTopics: {topic} ({count})"
-        if _size(longer) > _MAX_TOPICS:
-            return f"{sentence}, …"
-        sentence = longer
-    return sentence
-
-
-def _topics(tool: Tool) -> Sequence[str]:
-    tags = [tag for tag in (" ".join(tag.split()) for tag in tool.tags) if 0 < len(tag) <= _MAX_TOPIC]
-    fixed = [part for part in tool.path.split("/") if part and "{" not in part and not _PREFIX_SEGMENT.fullmatch(part)]
-    return tags or [part for part in fixed[:1] if len(part) <= _MAX_TOPIC]
-
-
-def _compact(value: Mapping[str, Any]) -> str:
-    """Return JSON as `tools/list` would contain it."""
-    return jsonrpc.encode(value).decode()

@@ -33,6 +33,7 @@ from .catalog import BuiltinTool, ListedTool
 if TYPE_CHECKING:  # packages have functions, a live server has none
     from ..result.error_hints import RelatedTools, SentCall
     from .functions import Functions
+    from .monitoring import CallMonitor
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -102,6 +103,7 @@ class Calls:
         functions: "Functions | None" = None,
         source: CredentialSource | None = None,
         related: "Callable[[], RelatedTools] | None" = None,
+        monitor: "CallMonitor | None" = None,
     ) -> None:
         self.sanitizer = Sanitizer(secrets_of(options))
         self.upstream = upstream
@@ -112,6 +114,7 @@ class Calls:
         self._source = source
         self._functions: Functions = functions or {}
         self._related = related
+        self._monitor = monitor
 
     @cached_property
     def _prepare(self) -> Callable[[ToolDescription, Mapping[str, Any]], Awaitable[dict[str, Any]]]:
@@ -152,18 +155,37 @@ class Calls:
             if isinstance(tool, BuiltinTool):
                 call = _ClientCalls(self, caller, trace, events, max_streamed_bytes)
                 return self.sanitizer.result(await tool.answer(await self._prepare(tool, arguments), call))
-            wait = self._limiter(caller, tool.name) if self._limiter else None
-            if wait is not None:
-                return error_result(_too_many_calls(tool, wait))
-            events.on_call(tool.name)
             limit = self._max_result_bytes if max_result_bytes is None else max_result_bytes
             context = _CallContext(trace, events, max_streamed_bytes, limit, on_sent or _ignore)
-            return await self._check_and_call(tool, arguments, context)
+            if self._monitor is None:
+                return await self._call_operation(tool, arguments, caller, context)
+            return await self._monitored(self._monitor, tool, arguments, caller, context)
         except RuntimeFailure as failure:
             return error_result(self.sanitizer.text(str(failure)))
         except Exception:
             logger.exception("The call of %s failed.", tool.name)
             return error_result("The server failed while it made this call; the reason is in its log.")
+
+    async def _monitored(
+        self, monitor: "CallMonitor", tool: Tool, arguments: Mapping[str, Any], caller: str, context: _CallContext
+    ) -> CallToolResult:
+        """Return the result of a call that a monitor observes."""
+        from .monitoring import CallStart, monitored
+
+        def work(trace: Mapping[str, str], on_sent: Callable[[int], None]) -> Awaitable[CallToolResult]:
+            return self._call_operation(tool, arguments, caller, context._replace(trace=trace, on_sent=on_sent))
+
+        return await monitored(monitor, CallStart(tool.name, arguments, caller, context.trace), context.on_sent, work)
+
+    async def _call_operation(
+        self, tool: Tool, arguments: Mapping[str, Any], caller: str, context: _CallContext
+    ) -> CallToolResult:
+        """Return the result of a call of the API, unless the client makes too many. Raises RuntimeFailure."""
+        wait = self._limiter(caller, tool.name) if self._limiter else None
+        if wait is not None:
+            return error_result(_too_many_calls(tool, wait))
+        context.events.on_call(tool.name)
+        return await self._check_and_call(tool, arguments, context)
 
     async def _check_and_call(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> CallToolResult:
         """Check the arguments and return the result of the call.

@@ -27,6 +27,7 @@ from .notifications import ClientNotifier, Heartbeats, Notify
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
     from .functions import Functions
+    from .monitoring import CallMonitor
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -59,8 +60,9 @@ class Server:
     """An MCP server for a catalog of tools. It belongs to one event loop; its creator calls `aclose`.
 
     `limiter` limits the rate of calls, `observer` is called for those that the API answered. `functions` are the
-    functions of tools by the tools' names; a tool without one is only its request. `source` fetches credentials. `rights` returns what the GRANT of a
-    request allows; it is called for the first request that has one.
+    functions of tools by the tools' names; a tool without one is only its request. `source` fetches credentials,
+    `monitor` observes calls. `rights` returns what the GRANT of a request allows; it is called for the first request
+    that has one.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Server:
         functions: "Functions | None" = None,
         rights: Callable[[], Rights] | None = None,
         source: CredentialSource | None = None,
+        monitor: "CallMonitor | None" = None,
     ) -> None:
         self.catalog = catalog
         self._rights = rights
@@ -89,6 +92,7 @@ class Server:
             limiter=limiter,
             functions=functions,
             source=source,
+            monitor=monitor,
             related=lambda: self._catalog().related,
         )
         self._heartbeats = Heartbeats()

@@ -1,0 +1,110 @@
+"""Traces and metrics of calls with OpenTelemetry: a span `tools/call TOOL` for each call, in the client's trace.
+
+The span's context goes to the API as `traceparent`. The SDK is configured by its own environment variables
+(`OTEL_EXPORTER_OTLP_ENDPOINT`, …), or by the program that runs this one (`opentelemetry-instrument`).
+Specification: OpenTelemetry semantic conventions for MCP (`mcp.method.name`, `gen_ai.tool.name`, `error.type`,
+`mcp.server.operation.duration`), W3C Trace Context.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+from .. import __version__
+from ..errors import UsageError
+from ..runtime.server.monitoring import CallStart
+from ..runtime.types import CallToolResult
+from .metrics import SECONDS
+from .records import caller_name, result_bytes
+
+_SCOPE: Final = "openapi_mcp"
+_ENABLING: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
+
+
+def is_configured() -> bool:
+    """Return whether the environment asks for OpenTelemetry."""
+    return any(os.environ.get(name) for name in _ENABLING) and os.environ.get("OTEL_SDK_DISABLED") != "true"
+
+
+@cache
+def start_sdk() -> None:
+    """Export traces and metrics as the environment says, once in each process. Raises UsageError without the extra.
+
+    A program that has configured OpenTelemetry before this one decides itself.
+    """
+    try:
+        from opentelemetry import trace
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError:
+        hint = "pip install 'mcp-openapi-bridge[otel]'"
+        raise UsageError("OpenTelemetry needs the extra `otel`", where="OTEL_…", hint=hint) from None
+    if isinstance(trace.get_tracer_provider(), TracerProvider):
+        return
+    name = os.environ.get("OTEL_SERVICE_NAME", "openapi-mcp")
+    provider = TracerProvider(resource=Resource.create({"service.name": name, "service.version": __version__}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+
+
+class Tracer:
+    """A CallMonitor that makes a span of each call."""
+
+    def __init__(self) -> None:
+        from opentelemetry import metrics, trace
+
+        self._tracer = trace.get_tracer(_SCOPE, __version__)
+        meter = metrics.get_meter(_SCOPE, __version__)
+        self._seconds = meter.create_histogram(
+            "mcp.server.operation.duration", "s", "Duration of a call", explicit_bucket_boundaries_advisory=SECONDS
+        )
+
+    def begin(self, start: CallStart) -> "TracedCall":
+        """Begin a span in the client's trace."""
+        from opentelemetry import propagate, trace
+
+        attributes = {
+            "mcp.method.name": "tools/call",
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": start.tool,
+            "client.address": caller_name(start.caller),
+        }
+        context = propagate.extract(start.trace)
+        span = self._tracer.start_span(
+            f"tools/call {start.tool}", context, trace.SpanKind.SERVER, attributes=attributes
+        )
+        sent = dict(start.trace)
+        propagate.inject(sent, trace.set_span_in_context(span, context))
+        return TracedCall(span, self._seconds, start.tool, sent)
+
+
+class TracedCall:
+    """A call that has a span."""
+
+    def __init__(self, span: Any, seconds: Any, tool: str, trace: Mapping[str, str]) -> None:
+        self.trace = trace
+        self._span = span
+        self._seconds = seconds
+        self._tool = tool
+        self._begin = time.perf_counter()
+
+    def end(self, result: CallToolResult | None, status: int) -> None:
+        """End the span."""
+        from opentelemetry.trace import StatusCode
+
+        error = "cancelled" if result is None else "tool_error" if result.is_error else ""
+        facts: dict[str, Any] = {"mcp.method.name": "tools/call", "gen_ai.tool.name": self._tool}
+        if error:
+            facts["error.type"] = error
+            self._span.set_attribute("error.type", error)
+            self._span.set_status(StatusCode.ERROR)
+        if status:
+            self._span.set_attribute("http.response.status_code", status)
+        if result is not None:
+            self._span.set_attribute("openapi_mcp.result.bytes", result_bytes(result))
+        self._seconds.record(time.perf_counter() - self._begin, facts)
+        self._span.end()

@@ -12,7 +12,7 @@ RUNTIME = PACKAGE / "runtime"
 
 LAYERS = {
     RUNTIME: [
-        "types errors media_types stdio_streams background session_state grants",
+        "types errors media_types stdio_streams background session_state",
         "jsontext event_streams json_schema protocol tool",
         "arguments optional request upstream",
         "result",

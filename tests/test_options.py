@@ -27,6 +27,8 @@ from tests.conftest import ROOT
 SCHEMA = ROOT / "specs" / "settings.schema.json"
 COMMANDS = ("serve", "inspect", "call", "login", "logout", "generate", "bundle", "cache")
 PARSED = {
+    "auth_includes",
+    "auth_scopes",
     "oauth",
     "spec_header",
     "include",

@@ -16,10 +16,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from ..runtime.grants import Grant
 from ..runtime.http.access import Headers, bearer_token, unauthorized
 from ..runtime.http.responses import HTTPError
 from ..runtime.protocol import jsonrpc
+from ..runtime.server.grants import Grant
 from .discovery import AuthorizationServerError
 from .resource import ProtectedResource
 from .tokens import MAX_TOKEN_BYTES, InvalidToken, TokenVerifier, UnknownKey, VerifiedToken

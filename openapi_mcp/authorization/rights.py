@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from typing import Final
 
-from ..runtime.grants import Alternatives, Scopes
 from ..runtime.server.catalog import Catalog
+from ..runtime.server.grants import Alternatives, Scopes
 from ..runtime.tool import Tool
 from .resource import NOT_OF_RESOURCES
 from .scopes import ScopeSettings

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Self
 
 from ..errors import UsageError
-from ..runtime.grants import Alternatives
+from ..runtime.server.grants import Alternatives
 from ..runtime.tool import Tool
 from ..selection import Rule
 

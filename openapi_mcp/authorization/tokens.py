@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
+from urllib.parse import quote_plus
 
 from ..runtime import background, jsontext
-from ..runtime.grants import Grant
+from ..runtime.server.grants import Grant
 from ..runtime.types import JsonObject
 from .discovery import AuthorizationServerError, Tls, discover, fetch
 from .keys import ALGORITHMS, SigningKeys
@@ -257,6 +258,4 @@ class IntrospectionVerifier:
 
 def _form_encoded(text: str) -> str:
     """Encode a client's id or secret for Basic authentication (RFC 6749 §2.3.1)."""
-    from urllib.parse import quote_plus
-
     return quote_plus(text)

@@ -14,7 +14,7 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -118,9 +118,10 @@ class HttpSettings:
     """The address of the HTTP server, its processes, its limits, and its access control.
 
     `port` 0 takes a free one; times are in seconds. `auth_token` is what clients must send (`Authorization: Bearer …`);
-    `door` verifies tokens of an authorization server instead. Without either the server listens to this machine only,
-    unless `allow_unauthenticated`. `session_secret` signs session ids; None takes a random one. `allow_host` and
-    `allow_origin` are names besides those of this machine, `trusted_proxy` addresses and networks.
+    `auth_issuer` is an authorization server whose tokens they send instead (see `door`). Without either the server
+    listens to this machine only, unless `allow_unauthenticated`. `session_secret` signs session ids; None takes a
+    random one. `allow_host` and `allow_origin` are names besides those of this machine, `trusted_proxy` addresses and
+    networks.
     """
 
     host: str = DEFAULTS["host"]
@@ -133,7 +134,11 @@ class HttpSettings:
     allow_origin: tuple[str, ...] = ()
     trusted_proxy: tuple[str, ...] = ()
     session_secret: str | None = field(default=None, repr=False)
-    door: "DoorSettings | None" = None
+    auth_issuer: str | None = None
+    auth_audience: tuple[str, ...] = ()
+    auth_introspection: bool = False
+    auth_client_id: str | None = None
+    auth_client_secret: str | None = field(default=None, repr=False)
     max_concurrency: int = DEFAULTS["max_concurrency"]
     max_body_bytes: int = DEFAULTS["max_body_bytes"]
     request_timeout: float = DEFAULTS["request_timeout"]
@@ -141,11 +146,10 @@ class HttpSettings:
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
         """Take the options of the HTTP server from those of a command line or settings file. Raises UsageError."""
-        own = {each.name for each in fields(cls)}
         values: dict[str, Any] = {
             name: tuple(value) if SETTINGS[name].many else value
             for name, value in options.items()
-            if name in SETTINGS and SETTINGS[name].to == "http" and name in own
+            if name in SETTINGS and SETTINGS[name].to == "http"
         }
         if "path" in values:
             values["path"] = "/" + values["path"].strip("/")
@@ -158,11 +162,22 @@ class HttpSettings:
             )
         for text in values.get("trusted_proxy", ()):
             _check_network(text)
-        if any(options.get(name) for name in SETTINGS if name.startswith("auth_")):
-            from ..authorization.settings import DoorSettings
+        settings = cls(**values)
+        _ = settings.door
+        return settings
 
-            values["door"] = DoorSettings.from_options(options, values.get("path", DEFAULTS["path"]))
-        return cls(**values)
+    @property
+    def door(self) -> "DoorSettings | None":
+        """The settings of the door that verifies tokens; None where no authorization server is named.
+
+        Raises UsageError, as `from_options` does.
+        """
+        named = (self.auth_issuer, self.auth_audience, self.auth_introspection, self.auth_client_id)
+        if not any(named):
+            return None
+        from ..authorization.settings import DoorSettings
+
+        return DoorSettings.from_options(asdict(self), self.path)
 
 
 def _check_network(text: str) -> None:

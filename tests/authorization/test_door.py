@@ -10,9 +10,9 @@ import pytest
 from openapi_mcp.authorization.resource import MAX_SCOPE_CHARACTERS, ProtectedResource, canonical
 from openapi_mcp.authorization.settings import DoorSettings
 from openapi_mcp.errors import UsageError
-from openapi_mcp.runtime.grants import GRANT, Grant
 from openapi_mcp.runtime.http.callers import Callers, TrustedProxies
 from openapi_mcp.runtime.protocol import Session
+from openapi_mcp.runtime.server.grants import GRANT, Grant
 from tests.authorization.doors import DOCUMENT, HELLO, World, parameters, within
 from tests.authorization.issuing import AUDIENCE, Issuer, issuing
 

@@ -144,7 +144,10 @@ def test_settings_decide_over_the_document_at_the_door(tmp_path: Path, issuer: I
             parameters(refused)["scope"],
         ]
 
-    options = {"auth_scopes": {"method:get": "mcp:read", "*": "mcp:write"}, "auth_includes": {"mcp:write": "mcp:read"}}
+    options: dict[str, Any] = {
+        "auth_scopes": {"method:get": "mcp:read", "*": "mcp:write"},
+        "auth_includes": {"mcp:write": "mcp:read"},
+    }
     both = {"listPets", "getStatus"}
     assert within(tmp_path, issuer, ask, **options) == [both, both | {"createPet", "deletePets"}, 403, "mcp:write"]
 

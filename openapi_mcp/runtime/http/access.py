@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Final, Protocol, TypeAlias
 
 from .. import media_types
-from ..grants import Grant
 from ..protocol.jsonrpc import RequestId
+from ..server.grants import Grant
 from .responses import EVENT_STREAM, Fields, HTTPError, ResponseBody
 
 Headers: TypeAlias = Mapping[str, str]

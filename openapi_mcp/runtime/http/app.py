@@ -21,8 +21,8 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from .. import protocol
-from ..grants import GRANT
 from ..protocol import Session, Step, Subscription, ToolCall, jsonrpc
+from ..server.grants import GRANT
 from ..server.reloadable import ReloadableServer
 from ..server.server import Reply, Server
 from ..session_state import SESSION_STATE
@@ -79,9 +79,9 @@ def create_app(
     addresses and networks, ValueError for one that is neither. `sessions` (random by default) must have one secret in
     all processes that serve the same clients; `channel` connects those on this machine. Times are in seconds:
     `receive_timeout` for a message to arrive, `request_timeout` for its complete handling, `keep_alive` between two
-    comments on a silent event stream. At most `max_concurrency` messages are received at once, as many calls are made, and `max_streams` streams
-    are open; no client has all of them (see `shares`). `background` is entered and left with the application's
-    lifespan, at whose end the server is closed.
+    comments on a silent event stream. At most `max_concurrency` messages are received at once, as many calls are made,
+    and `max_streams` streams are open; no client has all of them (see `shares`). `background` is entered and left with
+    the application's lifespan, at whose end the server is closed.
     """
     proxies = TrustedProxies(trusted_proxies)
     live = ReloadableServer.wrap(server)

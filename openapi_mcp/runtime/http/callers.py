@@ -19,8 +19,8 @@ from typing import Final, TypeAlias
 
 from starlette.types import Scope
 
-from ..grants import subject
 from ..protocol import Session
+from ..server.grants import subject
 from ..upstream.shares import Caller
 from .access import Headers
 

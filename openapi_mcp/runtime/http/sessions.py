@@ -21,8 +21,8 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, get_args
 
-from ..grants import subject
 from ..protocol import HANDSHAKE, Cancellation, LogLevel, Session, Step, ToolCall, jsonrpc
+from ..server.grants import subject
 from ..session_state import SessionState
 from .access import Headers
 from .responses import Fields, HTTPError

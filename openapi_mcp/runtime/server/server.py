@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 
 from .. import media_types, protocol
 from ..errors import CursorError, UnknownToolError
-from ..grants import GRANT, Scopes
 from ..protocol import ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
 from ..request.build import RequestOptions
 from ..result.content import BINARY_FACTOR
@@ -23,6 +22,7 @@ from ..upstream.client import Upstream
 from ..upstream.events import NO_EVENTS, CallEvents
 from .calls import Calls, CredentialSource, Limiter, Observer
 from .catalog import BuiltinTool, Catalog, ListedTool
+from .grants import GRANT, Scopes
 from .notifications import ClientNotifier, Heartbeats, Notify
 
 if TYPE_CHECKING:  # packages have functions, a live server has none

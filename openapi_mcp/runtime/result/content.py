@@ -43,7 +43,7 @@ _MAX_DEPTH: Final = 3
 _MAX_JSON_DEPTH: Final = 128
 # C0 controls except tab, line feed, form feed and carriage return: binary data has them, text has not.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
-_START_OF_JSON: Final = re.compile(rb"[\xef\xbb\xbf \t\r\n]*[{\[]")
+_START_OF_JSON: Final = re.compile(rb"[\xef\xbb\xbf \t\r\n]{0,65536}+[{\[]")
 _END_OF_HEADERS: Final = re.compile(rb"\r?\n\r?\n")
 _BLOCKS: Final[dict[str, Callable[[bytes, str], JsonObject]]] = {"image": image_content, "audio": audio_content}
 
@@ -149,7 +149,7 @@ def may_be_json(content_type: str, data: bytes) -> bool:
 def _read_large_json(content_type: str, data: bytes, max_bytes: int) -> DecodedBody | None:
     """Return a JSON body up to about `max_bytes`, or None; its text is that of what was read."""
     if 0 in data[:4] or data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        data = data.decode(json.detect_encoding(data), "replace").encode("utf-8", "replace")
+        data = _in_utf8(data, json.detect_encoding(data))
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         try:
@@ -163,6 +163,14 @@ def _read_large_json(content_type: str, data: bytes, max_bytes: int) -> DecodedB
     if not jsontext.is_shallow(text, value, _MAX_JSON_DEPTH):
         return DecodedBody(text, unread=max(len(data) - len(text), 0))
     return DecodedBody(text, value, is_json=True, is_partial=True)
+
+
+def _in_utf8(data: bytes, encoding: str) -> bytes:
+    """Return a text in UTF-8, encoded in pieces, between which other threads run."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    starts = range(0, len(data), partial_json.PIECE)
+    texts = (decoder.decode(data[start : start + partial_json.PIECE]) for start in starts)
+    return b"".join(text.encode("utf-8", "replace") for text in (*texts, decoder.decode(b"", final=True)))
 
 
 def _read_json(content_type: str, data: bytes, max_bytes: int) -> DecodedBody | None:

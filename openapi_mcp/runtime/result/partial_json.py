@@ -103,21 +103,24 @@ class _Outline:
         self._has_ended = False
         self._data = data
         self._open: list[_Container] = []
-        last = 0
+        last, has_other = 0, False  # text outside of the value
         for _ in range(MAX_TOKENS):
-            token = _TOKEN.search(data, last)
-            if token is None:
-                if self._open or (self._has_ended and data[last:].strip()):
-                    raise ValueError("the value does not end where its text ends")
-                break
-            start, end = token.span()
-            if data[start] == _QUOTE and end == start + 1:
-                end = _end_of_string(data, end)
+            token = _TOKEN.search(data, last, last + PIECE)
+            start, end = token.span() if token else (min(last + PIECE, len(data)),) * 2
             if self._open:
                 self._divide(self._open[-1], last, start)
-            elif self._has_ended or data[:start].strip():
-                raise ValueError("something stands beside the value")
-            self._take(start, end)
+            else:
+                has_other = has_other or bool(data[last:start].strip())
+                if [self._has_ended, has_other, token is not None].count(True) > 1:
+                    raise ValueError("something stands beside the value")
+            if token:
+                if data[start] == _QUOTE and end == start + 1:
+                    end = _end_of_string(data, end)
+                self._take(start, end)
+            elif end == len(data):
+                if self._open:
+                    raise ValueError("the value does not end where its text ends")
+                break
             last = end
         while self._open:
             self._close(self._open.pop(), last, is_cut=True)

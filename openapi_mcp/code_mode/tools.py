@@ -14,37 +14,27 @@ import builtins
 import json
 import keyword
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final
 
-from ..runtime import background, jsontext
+from ..runtime import background
 from ..runtime.result import truncation
-from ..runtime.result.build import CUT, CUT_START, NO_CONTENT
-from ..runtime.result.headers import HEADERS
 from ..runtime.search.tools import ToolPresentation, common_annotations, discovery_tools
 from ..runtime.server.catalog import BuiltinTool, CallByName, Catalog, ListedTool
-from ..runtime.server.deviations import DEVIATIONS
-from ..runtime.tool import READ_ONLY_METHODS, Tool
-from ..runtime.types import MISSING, CallToolResult, JsonObject, Schema, error_result, text_content
+from ..runtime.tool import Tool
+from ..runtime.types import CallToolResult, Schema, error_result, text_content
 from ..tools.names import suggest_names
+from .calls import HELPERS, ProgramCalls
 from .lacks import MODULES, cure
 from .limits import DEFAULT_LIMITS, CodeLimits
-from .process import ProgramError
 from .sandbox import ProgramResult, Sandbox
-from .values import MAX_SMALL_CHARACTERS, is_small_value
-
-CALL_TOOL: Final = "call_tool"
-"""The function that calls any tool by its name."""
+from .values import MAX_SAVED, MAX_SESSION_BYTES, SavedValues, is_small_value
 
 MAX_CODE_LENGTH: Final = 20_000
 MAX_RESULT_BYTES: Final = 64 * 1024
 """Bytes of a program's result: some 16,000 tokens. A program should return less than the responses that it reads."""
-
-_MAX_RESPONSE_BYTES: Final = 4 * 1024 * 1024
-"""Bytes of an API's response that a program receives: they cost no tokens."""
 
 _MAX_NAME_LENGTH: Final = 100
 """Characters of an unknown name that are compared with the known ones."""
@@ -55,7 +45,7 @@ CALLS: Final = "openapi-mcp/calls"
 _MAX_NOTES: Final = 5
 _RETURN_LESS: Final = "Return less: let the program pick, count or sum what you need."
 _FAILED: Final = "The program ended, but calls that it did not await failed. Await them to catch their errors."
-_RESERVED_NAMES: Final = frozenset({CALL_TOOL, "asyncio", *keyword.kwlist, *dir(builtins)})
+_RESERVED_NAMES: Final = frozenset({*HELPERS, "asyncio", *keyword.kwlist, *dir(builtins)})
 
 
 def code_catalog(
@@ -85,6 +75,8 @@ def builtin_tools(tools: Sequence[Tool], limits: CodeLimits = DEFAULT_LIMITS) ->
             result=MAX_RESULT_BYTES // 1024,
             output=limits.output_characters // 1024,
             modules=MODULES,
+            saved=MAX_SAVED,
+            saved_size=MAX_SESSION_BYTES // (1024 * 1024),
         ),
         input_schema=_RUN_INPUT,
         annotations=common_annotations(tools),
@@ -98,12 +90,15 @@ _RUN: Final = """\
 Run a Python program that calls this API's tools as functions. Only its result is returned: chain calls, loop, filter
 and count in one program instead of reading every response.
 
-- A tool is a function with the name that search_tools shows. Its arguments are keywords, named as in its input schema:
-  getPet(petId=1). Names that are no Python identifiers go in a dict: getPet({{"pet-id": 1}}).
-- A function returns the API's response: dicts and lists for JSON, None if there is none, else text. A failed call
-  raises RuntimeError with the reason. call_tool("getPet", {{"petId": 1}}) calls any tool by its name.
-- Concurrent calls: await asyncio.gather(getPet(petId=1), getPet(petId=2)). Other calls need no await.
-- The result is the value of the last line, if that is an expression; printed text comes with it.
+- A tool is a function as search_tools shows it: getPet(petId=1). Names that are no identifiers go in a dict:
+  getPet({{"pet-id": 1}}).
+- It returns the response: objects (pet.name, pet["name"]), lists, text, None. A failed call raises RuntimeError.
+- In parallel: a, b = await asyncio.gather(getPet(petId=1), getPet(petId=2)). Other calls need no await.
+- paginate(listPets, status="sold", limit=500) returns the items of all pages; call_tool("getPet", petId=1) calls any
+  tool.
+- save("pets", value) keeps a plain value for load("pets", default) in later programs of this session ({saved} values,
+  {saved_size} MiB together).
+- The result is the value of the last line, if that is an expression; printed text and the calls made come with it.
 
 Each program starts in a new sandbox: no files, network, environment, packages. It can import {modules}. It has no
 yield, class inheritance, method decorators.
@@ -130,6 +125,7 @@ class _ProgramRunner:
     def __init__(self, tools: Sequence[Tool], limits: CodeLimits) -> None:
         self._tools = tools
         self._sandbox = Sandbox(limits)
+        self._saved = SavedValues()
 
     @cached_property
     def functions(self) -> Mapping[str, Tool]:
@@ -143,84 +139,23 @@ class _ProgramRunner:
 
     async def answer(self, arguments: Mapping[str, Any], call: CallByName) -> CallToolResult:
         """Answer `run_code`."""
-        calls = ProgramCalls(self.functions, self.names, call, self._sandbox.limits.calls)
-        program = await self._sandbox.run(arguments["code"], {CALL_TOOL, *self.functions}, calls.call_function)
+        limits = self._sandbox.limits
+        calls = ProgramCalls(self.functions, self.names, call, limits.calls, limits.seconds, self._saved)
+        program = await self._sandbox.run(arguments["code"], {*HELPERS, *self.functions}, calls.call_function)
+        meta = {CALLS: calls.counts}
         if not program.error and not program.failed:
-            remarks = calls.remarks()
-            is_small = is_small_value(program.value)
-            result = _result(program, remarks) if is_small else await background.run("large", _result, program, remarks)
-            return replace(result, meta={CALLS: dict(calls.counts)})
+            write = partial(_result, program, calls.notes[:_MAX_NOTES], calls.report())
+            result = write() if is_small_value(program.value) else await background.run("large", write)
+            return replace(result, meta=meta)
         if program.error:
-            hint = await asyncio.to_thread(_hint, program.error, [CALL_TOOL, *self.functions])
-            parts = [program.error, hint, calls.summary(), _output(program)]
+            hint = await asyncio.to_thread(_hint, program.error, [*HELPERS, *self.functions])
+            parts = [program.error, hint, calls.report("before the error"), _output(program)]
         else:
             failed = "\n".join(program.failed[:_MAX_NOTES])
-            parts = [f"{_FAILED}\n{failed}", calls.summary(""), *_texts(program, calls.notes[:_MAX_NOTES])]
+            written = _texts(program, calls.notes[:_MAX_NOTES], calls.report("by the program"))
+            parts = [f"{_FAILED}\n{failed}", *written]
         result = error_result("\n\n".join(part for part in parts if part))
-        return replace(result, meta={CALLS: dict(calls.counts)})
-
-
-@dataclass(slots=True)
-class ProgramCalls:
-    """The calls of one program, at most `max_calls`. `counts` has those that were sent to the API, by tool."""
-
-    functions: Mapping[str, Tool]
-    names: Mapping[str, str]
-    call: CallByName
-    max_calls: int
-    attempts: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
-
-    async def call_function(self, name: str, positional: list[Any], keywords: dict[str, Any]) -> Any:
-        """Call the tool of a function and return the function's value. Raises ProgramError."""
-        if self.attempts >= self.max_calls:
-            raise ProgramError("RuntimeError", f"A program may make {self.max_calls} calls; the limit is reached.")
-        self.attempts += 1
-        if name == CALL_TOOL:
-            name, positional, keywords = self._resolve_call_tool(positional, keywords)
-        if name not in self.functions:
-            hint = await asyncio.to_thread(suggest_names, name[:_MAX_NAME_LENGTH], self.functions)
-            raise ProgramError(
-                "RuntimeError", f"There is no tool {name}; {hint or 'search_tools finds the names of tools'}"
-            )
-        tool, arguments = self.functions[name], self._arguments(name, positional, keywords)
-        on_sent = partial(self._count, tool.name)
-        result = await self.call(tool, arguments, max_result_bytes=_MAX_RESPONSE_BYTES, on_sent=on_sent)
-        if result.is_error:
-            raise ProgramError("RuntimeError", f"{tool.name}: {_text(result.content)}")
-        is_small = sum(len(block.get("text", "")) for block in result.content) <= MAX_SMALL_CHARACTERS
-        make = partial(function_value, tool, result)
-        value, notes = make() if is_small else await background.run("large", make)
-        self.notes += [f"{tool.name}: {note}" for note in notes]
-        return value
-
-    def _count(self, name: str, _status: int) -> None:
-        self.counts[name] += 1
-
-    def summary(self, before: str = " before the error") -> str:
-        """Return a sentence about the calls that were sent, whose effects remain; empty if there were none."""
-        return _summary(self.counts, before)
-
-    def remarks(self) -> list[str]:
-        """Return the first notes, and a sentence about the calls that may have changed something."""
-        tools = (self.functions[self.names[name]] for name in self.counts)
-        changes = {tool.name: self.counts[tool.name] for tool in tools if not _only_reads(tool)}
-        return [*self.notes[:_MAX_NOTES], *filter(None, [_summary(changes, "")])]
-
-    def _resolve_call_tool(
-        self, positional: list[Any], keywords: dict[str, Any]
-    ) -> tuple[str, list[Any], dict[str, Any]]:
-        """Return the function name and the arguments of the tool that `call_tool` names."""
-        parameters = dict(zip(("name", "arguments"), positional, strict=False)) | keywords
-        name = str(parameters.get("name"))
-        return self.names.get(name, name), [parameters.get("arguments") or {}], {}
-
-    def _arguments(self, name: str, positional: list[Any], keywords: dict[str, Any]) -> dict[str, Any]:
-        if len(positional) > 1 or not all(isinstance(value, dict) for value in positional):
-            names = ", ".join(self.functions[name].input_schema.get("properties", {}))
-            raise ProgramError("TypeError", f"{name}() takes keyword arguments, or one dict of them: {names}")
-        return {key: value for values in (*positional, keywords) for key, value in values.items()}
+        return replace(result, meta=meta)
 
 
 def functions(tools: Iterable[Tool]) -> dict[str, Tool]:
@@ -243,82 +178,19 @@ def _identifier(name: str) -> str:
     return f"{identifier}_" if identifier in _RESERVED_NAMES else identifier
 
 
-def function_value(tool: Tool, result: CallToolResult) -> tuple[Any, list[str]]:
-    """Return the value of a function for its tool's result, and the result's notes, for example that it was cut.
-
-    A result that was cut, or whose request deviated from the document, begins with a note. Of an answer that is not
-    JSON, structured content may be empty.
-    """
-    if HEADERS in result.meta:  # the last block
-        return function_value(tool, replace(result, content=result.content[:-1], meta=_without_headers(result)))
-    texts = [block["text"] for block in result.content if block["type"] == "text"]
-    if count := len(result.meta.keys() & {CUT, DEVIATIONS}):  # the first blocks
-        value, notes = function_value(tool, replace(result, content=result.content[count:], meta={}))
-        firsts = [_cut_note(result.meta[CUT]) if text.startswith(CUT_START) else text for text in texts[:count]]
-        return value, [*firsts, *notes]
-    if texts and NO_CONTENT in texts[0].partition("\n")[0]:
-        return _empty(texts[0])
-    structured = result.structured_content
-    body = _json_body(texts[0]) if texts and (structured is MISSING or tool.output_schema is not None) else None
-    if body is not None or structured is not MISSING:
-        return (structured if body is None else body), texts[1:]
-    blocks = [block for block in result.content if block["type"] != "resource_link"]  # the text has the links too
-    return ("\n".join(texts) if len(texts) == len(blocks) else blocks), []
+def _result(program: ProgramResult, notes: Sequence[str], calls: str) -> CallToolResult:
+    return CallToolResult(content=tuple(text_content(text) for text in _texts(program, notes, calls)))
 
 
-def _empty(text: str) -> tuple[str | None, list[str]]:
-    """Return the value for an answer without content: None, unless headers such as Location are all that it has."""
-    status, _, shown = text.partition("\n")
-    if not shown:
-        return None, []
-    return (None, [text]) if status.startswith("204") else (text, [])
-
-
-def _cut_note(cut: Mapping[str, Any]) -> str:
-    """Return a sentence about a response that was cut, for a program: no option shows it more."""
-    names = " or ".join(f"`{name}`" for name in cut["arguments"])
-    hint = f"Ask for less with {names}." if names else "Ask the API for less at a time."
-    left_out = "; ".join(cut["leftOut"])
-    return f"{CUT_START} It was cut to {cut['limitBytes']:,} bytes, as much as a program receives: {left_out}. {hint}"
-
-
-def _without_headers(result: CallToolResult) -> JsonObject:
-    return {name: value for name, value in result.meta.items() if name != HEADERS}
-
-
-def _json_body(text: str) -> dict[str, Any] | list[Any] | None:
-    try:
-        value = jsontext.read(text) if text.lstrip()[:1] in {"{", "["} else None
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict | list) else None
-
-
-def _only_reads(tool: Tool) -> bool:
-    return tool.method in READ_ONLY_METHODS or tool.annotations.get("readOnlyHint") is True
-
-
-def _summary(counts: Mapping[str, int], before: str) -> str:
-    calls = ", ".join(f"{name}, {count} times" if count > 1 else name for name, count in counts.items())
-    return f"Calls made{before}: {calls}." if calls else ""
-
-
-def _text(content: Iterable[JsonObject]) -> str:
-    return "\n".join(block["text"] for block in content if block["type"] == "text")
-
-
-def _result(program: ProgramResult, notes: Sequence[str]) -> CallToolResult:
-    return CallToolResult(content=tuple(text_content(text) for text in _texts(program, notes)))
-
-
-def _texts(program: ProgramResult, notes: Sequence[str]) -> list[str]:
-    """Return the value alone in its text, then the printed output, then notes about both."""
+def _texts(program: ProgramResult, notes: Sequence[str], calls: str) -> list[str]:
+    """Return the value alone in its text, then the printed output, then notes about both and the list of calls."""
     value, cut = _value_text(program.value)
     output = _output(program)
     is_empty = program.value is None and not output
     remarks = [*notes, *cut]
     if is_empty:
         remarks.append("The program has no result: end it with an expression, or print.")
+    remarks += [calls] if calls else []
     texts = [value if program.value is not None or is_empty else "", output, "\n".join(remarks)]
     return [text for text in texts if text]
 

@@ -1,4 +1,4 @@
-"""`json_value`: a value of a program as JSON of a limited size.
+"""Values of programs: as JSON of a limited size (`json_value`), and kept between programs (`SavedValues`).
 
 A list of a list of a list, each a thousand times the same, is a few kilobytes in the program and gigabytes as text.
 """
@@ -8,8 +8,10 @@ import datetime as dt
 import decimal
 import json
 import math
+import secrets
 from dataclasses import dataclass
 from typing import Any, Final
+from weakref import WeakSet
 
 MAX_JSON_BYTES: Final = 8 * 1024 * 1024
 """Approximate bytes of a value as JSON: as much as an upload may have, and converted in well under a second."""
@@ -27,6 +29,25 @@ _BYTES_PER_VALUE: Final = 16
 """Counted for each value besides its text: 524,288 values are converted in half a second."""
 
 _MAX_PLAIN_INTEGER: Final = 2**63
+
+
+MAX_SAVED: Final = 50
+"""Values that a session keeps: their names fit into an error that lists them."""
+
+MAX_SAVED_BYTES: Final = 256 * 1024
+"""Bytes of a saved value as JSON: some thousand records."""
+
+MAX_SESSION_BYTES: Final = 1024 * 1024
+"""Bytes of all saved values of a session."""
+
+MAX_ALL_BYTES: Final = 64 * 1024 * 1024
+"""Bytes that all sessions of a process save; beyond that, those that are not used for longest are lost."""
+
+MAX_NAME: Final = 100
+"""Characters of the name of a saved value."""
+
+_HANDLE_BYTES: Final = 16
+"""Random bytes of a handle: nobody guesses one."""
 
 
 class NotSerializableError(Exception):
@@ -108,3 +129,81 @@ class _JsonCopy:
             return key
         copy = self.of(key, depth + 1)
         return copy if isinstance(copy, str) else json.dumps(copy)
+
+
+class SaveError(Exception):
+    """A value that is not kept, for the reason in the message."""
+
+
+class SavedValues:
+    """The values that the programs of one session keep, as JSON, by their names.
+
+    With `has_handles` they belong to clients that cannot be told apart: each name gets random characters, without which
+    nobody reads the value, and the oldest values make place for new ones.
+    """
+
+    def __init__(self, *, has_handles: bool = False) -> None:
+        self.has_handles = has_handles
+        self.used_at = 0
+        self.was_dropped = False
+        self._texts: dict[str, str] = {}
+        _SAVED.add(self)
+
+    @property
+    def size(self) -> int:
+        """The bytes of all values."""
+        return sum(map(len, self._texts.values()))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the values that a program may know."""
+        return [] if self.has_handles else list(self._texts)
+
+    def save(self, name: str, text: str) -> str:
+        """Keep a value, given as JSON in ASCII, and return the name to load it by. Raises SaveError."""
+        if not 0 < len(name) <= MAX_NAME:
+            raise SaveError(f"the name of a saved value has 1 to {MAX_NAME} characters")
+        if len(text) > MAX_SAVED_BYTES:
+            raise SaveError(f"{name} has {len(text):,} bytes as JSON; a saved value may have {MAX_SAVED_BYTES:,}")
+        if self.has_handles:
+            name = f"{name}~{secrets.token_urlsafe(_HANDLE_BYTES)}"
+            self._make_place(len(text))
+        others = {other: kept for other, kept in self._texts.items() if other != name}
+        if len(others) >= MAX_SAVED or sum(map(len, others.values())) + len(text) > MAX_SESSION_BYTES:
+            kept = f"{MAX_SAVED} values of {MAX_SESSION_BYTES:,} bytes together"
+            raise SaveError(f"a session keeps {kept}; save under one of these names again: {', '.join(others)}"[:2000])
+        self._texts = {**others, name: text}
+        self._use()
+        return name
+
+    def load(self, name: str) -> Any:
+        """Return a saved value. Raises KeyError."""
+        value = json.loads(self._texts[name])
+        self._use()
+        return value
+
+    def drop(self) -> None:
+        """Forget all values."""
+        self._texts = {}
+        self.was_dropped = True
+
+    def _make_place(self, size: int) -> None:
+        while self._texts and (len(self._texts) >= MAX_SAVED or self.size + size > MAX_SESSION_BYTES):
+            del self._texts[next(iter(self._texts))]
+
+    def _use(self) -> None:
+        self.used_at = max((each.used_at for each in _SAVED), default=0) + 1
+        _drop_unused(self)
+
+
+_SAVED: Final[WeakSet[SavedValues]] = WeakSet()
+"""The saved values of all sessions of this process."""
+
+
+def _drop_unused(used: SavedValues) -> None:
+    """Drop the values of sessions that have not used theirs for longest, until the others fit."""
+    size = sum(each.size for each in _SAVED)
+    for each in sorted(_SAVED, key=lambda each: each.used_at) if size > MAX_ALL_BYTES else ():
+        if size > MAX_ALL_BYTES and each is not used and each.size:
+            size -= each.size
+            each.drop()

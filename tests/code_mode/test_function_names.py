@@ -6,7 +6,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openapi_mcp.code_mode.tools import CALL_TOOL, functions
+from openapi_mcp.code_mode.calls import CALL_TOOL
+from openapi_mcp.code_mode.tools import functions
 from tests.runtime.pets import GET_PET
 
 

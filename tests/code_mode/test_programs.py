@@ -92,7 +92,7 @@ WORKING: Final[dict[str, tuple[str, Any]]] = {
     ),
     "exceptions as a result": (
         ("import asyncio\n(await asyncio.gather(create(name='bad'), return_exceptions=True))[0]"),
-        "RuntimeError: create: 422",
+        'RuntimeError: create(name="bad"): 422',
     ),
     "from asyncio import": (
         ("from asyncio import gather, sleep\nawait sleep(0)\nlen(await gather(get(id=1), get(id=2)))"),
@@ -644,9 +644,11 @@ def test_a_call_that_is_not_awaited_is_made_and_its_error_is_told(name: str) -> 
 
 def test_the_value_of_a_program_is_told_beside_a_call_that_failed_and_was_not_awaited() -> None:
     error = shop().error("import asyncio\ncall = create(name='bad')\nif False:\n    await call\n{'a': 1}")
-    assert "Line 2: create was called without await, and failed: create: 422" in error
+    assert 'Line 2: create was called without await, and failed: create(name="bad"): 422' in error
     assert '{"a": 1}' in error
-    assert "Calls made: create." in error
+    assert (
+        'made by the program. These may have changed something, and are not undone:\n- create(name="bad"): 422' in error
+    )
 
 
 def test_an_answer_without_content_is_none() -> None:
@@ -678,7 +680,10 @@ def test_calls_of_a_program_are_counted_in_its_result() -> None:
     api = shop()
     code = "for i in (1, 2):\n    get(id=i)\ncreate(name='a')\ncreate(name='b')\nlen(items())"
     result = api.call("run_code", code=code)
-    assert [block["text"] for block in result.content] == ["3", "Calls made: create, 2 times."]
+    assert [block["text"] for block in result.content] == [
+        "3",
+        "5 calls made: create 201 x2 (changing); get 200 x2; items 200.",
+    ]
     assert result.meta["openapi-mcp/calls"] == {"get": 2, "create": 2, "items": 1}
     failed = api.call("run_code", code="create(name='a')\n1 / 0")
     assert failed.meta["openapi-mcp/calls"] == {"create": 1}

@@ -99,12 +99,13 @@ def test_a_search_shows_functions_with_their_arguments_and_results() -> None:
     api = Api(listing, GET_PET)
     [text] = [block["text"] for block in api.call("search_tools", query="pets").content]
     assert "pets_list: " in text
-    assert "   input schema: " in text
-    assert '   result: {"type":"array","items":{"type":"object"}}' in text
+    assert "getPet(petId: int)" in text
+    assert "pets_list() -> list[dict]" in text
     for name in ("pets_list", "pets/list"):
-        [described] = api.call("describe_tool", name=name).content
+        [described] = api.call("describe_tool", name=name, schema=True).content
         assert described["text"].startswith('Called as pets_list.\n{"name":"pets/list"')
-    [described] = api.call("describe_tool", name="getPet").content
+        assert "pets_list() -> list[dict]" in api.call("describe_tool", name=name).content[0]["text"]
+    [described] = api.call("describe_tool", name="getPet", schema=True).content
     assert described["text"].startswith("{")
 
 
@@ -188,12 +189,12 @@ def test_failed_call_raises_a_catchable_exception() -> None:
     api = Api()
     code = "try:\n    getPet(petId=404)\nexcept RuntimeError as error:\n    said = str(error)\nsaid"
     [text] = api.run(code)
-    assert text.startswith("getPet: 404 Not Found")
+    assert text.startswith("getPet(petId=404): 404 Not Found")
     assert "no such pet" in text
     error = api.error("listPets()\nlistPets()\nprint('so far')\ngetPet(petId=404)")
     assert "Line 4" in error
-    assert "RuntimeError: getPet: 404 Not Found" in error
-    assert "Calls made before the error: listPets, 2 times, getPet." in error
+    assert "RuntimeError: getPet(petId=404): 404 Not Found" in error
+    assert "3 calls made before the error: listPets 200 x2; getPet 404." in error
     assert error.endswith("Printed:\nso far")
 
 
@@ -202,7 +203,7 @@ def test_calls_that_were_not_sent_are_not_in_the_list_of_calls() -> None:
     attempts = "\n".join(f"try:\n    {call}\nexcept RuntimeError:\n    pass" for call in refused)
     api = Api()
     error = api.error(f"{attempts}\nlistPets()\n1 / 0")
-    assert "Calls made before the error: listPets." in error
+    assert "1 call made before the error: listPets 200." in error
     assert [request.url.path for request in api.requests] == ["/pets"]
 
 
@@ -216,7 +217,7 @@ def test_calls_without_connection_are_not_in_the_list_of_calls_and_broken_ones_a
     upstream = Upstream(transport=httpx.MockTransport(fail), retries=retries)
     api.server = Server(code_catalog(TOOLS), DESCRIPTION, upstream, options=RequestOptions(base_url="http://api.test"))
     code = "try:\n    listPets()\nexcept RuntimeError:\n    pass\ngetPet(petId=1)"
-    assert "Calls made before the error: getPet." in api.error(code)
+    assert "1 call made before the error: getPet no response." in api.error(code)
 
 
 def test_required_object_without_required_properties_may_be_left_out() -> None:
@@ -280,7 +281,7 @@ def test_calls_are_rate_limited_and_observed() -> None:
         called_tools.append(called.name)
 
     api = Api(observer=observer, limiter=lambda _caller, name: 7.0 if name == "getPet" else None)
-    assert "RuntimeError: getPet: Too many calls of getPet. Try again in 7 seconds." in api.error(
+    assert "RuntimeError: getPet(petId=1): Too many calls of getPet. Try again in 7 seconds." in api.error(
         "listPets()\ngetPet(petId=1)"
     )
     assert called_tools == ["listPets"]
@@ -341,7 +342,7 @@ def test_programs_after_a_reload_have_the_new_tools(tmp_path: Path) -> None:
 
     before, after = asyncio.run(run())
     assert "NameError: name 'second' is not defined" in before
-    assert "RuntimeError: second: " in after
+    assert "RuntimeError: second(): " in after
 
 
 Connect = Callable[[], Any]

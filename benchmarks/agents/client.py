@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,10 +28,13 @@ class ServerEndedError(RuntimeError):
 
 
 class McpSession:
-    """A session with a server after the handshake. `instructions` are those of the server, `tools` what it lists."""
+    """A session with a server after the handshake. `instructions` are those of the server, `tools` what it lists.
 
-    def __init__(self, stdin: IO[bytes], stdout: IO[bytes]) -> None:
-        self._stdin, self._stdout, self._id = stdin, stdout, 0
+    `stderr` is a file to which the server writes.
+    """
+
+    def __init__(self, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> None:
+        self._stdin, self._stdout, self._stderr, self._id = stdin, stdout, stderr, 0
         self.instructions: str = self._request("initialize", _HELLO).get("instructions", "")
         self._send({"method": "notifications/initialized"})
         self.tools = list(self._list())
@@ -57,7 +61,8 @@ class McpSession:
                 failure = {"isError": True, "content": [{"type": "text", "text": json.dumps(message.get("error"))}]}
                 result: dict[str, Any] = message.get("result", failure)
                 return result
-        raise ServerEndedError("the server ended before it answered")
+        self._stderr.seek(0)
+        raise ServerEndedError(f"the server ended before it answered: {self._stderr.read().decode(errors='replace')}")
 
     def _send(self, message: dict[str, Any]) -> None:
         self._stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
@@ -68,15 +73,18 @@ class McpSession:
 def session(command: Sequence[str]) -> Iterator[McpSession]:
     """Start a server on stdio; end it when the block ends, or after the time limit. Raises ServerEndedError."""
     environment = os.environ | {"API_PETSTORE_SHOPKEY": KEY}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=_ROOT
-    ) as process:
+    with tempfile.TemporaryFile() as stderr, _process(command, stderr, environment) as process:
         assert process.stdin is not None  # noqa: S101 - both are pipes, which mypy does not know
         assert process.stdout is not None  # noqa: S101
         limit = threading.Timer(_SECONDS, process.kill)
         limit.start()
         try:
-            yield McpSession(process.stdin, process.stdout)
+            yield McpSession(process.stdin, process.stdout, stderr)
         finally:
             limit.cancel()
             process.kill()
+
+
+def _process(command: Sequence[str], stderr: IO[bytes], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, env=environment, cwd=_ROOT)

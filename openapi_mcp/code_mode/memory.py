@@ -1,29 +1,36 @@
 """`MemoryWatch`: a limit on the memory that programs hold together, since each may hold its own limit.
 
-The program that holds the most, of the client whose programs hold the most, is ended when all together exceed it.
+The program that holds the most, of the client whose programs hold the most, is ended when all together exceed it. Only
+programs that compute are looked at, since others hold what they held before, and by a thread, since an event loop may
+have much else to do while they allocate.
 Memory is read from `/proc`, so that there is no such limit on other systems than Linux; the limits of each program hold
 everywhere.
 """
 
-import asyncio
 import os
+import threading
+import time
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-MAX_BYTES: Final = 160 * 1024 * 1024
-"""Bytes that programs hold together: more than twice the limit of one, or thirty small programs.
+MAX_BYTES: Final = 128 * 1024 * 1024
+"""Bytes that programs hold together: twice the limit of one, and many more than small programs in all processes do.
 
-Those that allocate at the same moment hold more for the time between two looks.
+Those that allocate at the same moment hold more until one of them has ended, which takes some hundredths of a second on
+a busy machine.
 """
 
 SMALL_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of a process that holds little data; without any it has some 6 MiB."""
+"""Bytes of a process that holds little data; without any it has one or two MiB of its own."""
 
-_INTERVAL: Final = 0.02
-"""Seconds between two looks: a program allocates its limit in about as long."""
+_INTERVAL: Final = 0.003
+"""Seconds between two looks: a program allocates some 5 MiB meanwhile."""
+
+_IDLE_SECONDS: Final = 1.0
+"""Seconds without a program that computes after which the thread ends."""
 
 
 class Holder(Protocol):
@@ -45,34 +52,66 @@ class Holder(Protocol):
 
 
 class MemoryWatch:
-    """The programs that have processes, looked at while there are any."""
+    """The programs that have processes, looked at while any of them computes."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._programs: dict[int, Holder] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._held: dict[Holder, int] = {}
+        self._computing: set[Holder] = set()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
 
     def add(self, program: Holder) -> None:
-        """Watch a program."""
-        self._programs[id(program)] = program
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._watch())
+        """Count the memory of a program."""
+        with self._changed:
+            self._held[program] = 0
 
     def remove(self, program: Holder) -> None:
-        """Watch a program no longer."""
-        self._programs.pop(id(program), None)
-        if not self._programs and self._task is not None:
-            self._task.cancel()
-            self._task = None
+        """Count the memory of a program no longer."""
+        with self._changed:
+            self._held.pop(program, None)
 
-    async def _watch(self) -> None:
+    @property
+    def programs(self) -> list[Holder]:
+        """The programs whose memory is counted."""
+        with self._changed:
+            return list(self._held)
+
+    @contextmanager
+    def computing(self, program: Holder) -> Iterator[None]:
+        """Look at a program, whose memory is counted, within the block."""
+        with self._changed:
+            self._computing.add(program)
+            self._changed.notify()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._watch, name="memory", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._computing.discard(program)
+            self._look([program])
+
+    def _watch(self) -> None:
         while True:
-            await asyncio.sleep(_INTERVAL)
-            held = {each: private_bytes(each.pid) for each in self._programs.values()}
-            while sum(held.values()) > self._max_bytes:
-                program = largest(held)
+            with self._changed:
+                if not self._changed.wait_for(lambda: self._computing, _IDLE_SECONDS):
+                    self._thread = None
+                    return
+                programs = list(self._computing)
+            self._look(programs)
+            time.sleep(_INTERVAL)
+
+    def _look(self, programs: list[Holder]) -> None:
+        """Look at programs, and end those that hold the most while all together hold too much."""
+        sizes = {program: private_bytes(program.pid) for program in programs}
+        with self._changed:
+            self._held |= {program: size for program, size in sizes.items() if program in self._held}
+            while sum(self._held.values()) > self._max_bytes:
+                program = largest(self._held)
+                del self._held[program]
                 program.end_for_memory()
-                del held[program]
 
 
 def largest(held: Mapping[Holder, int]) -> Holder:

@@ -212,7 +212,8 @@ class _Program:
         await self.places.computing.acquire(self.holder, None)
         self.has_started = True
         try:
-            return await self._in_thread(step)
+            with self.places.memory.computing(self):
+                return await self._in_thread(step)
         finally:
             self.places.computing.release(self.holder)
 

@@ -1,8 +1,8 @@
 """The memory of all programs together is limited, at the cost of the client whose programs hold the most."""
 
-import asyncio
 import os
 import sys
+import threading
 from dataclasses import dataclass, field
 
 import pytest
@@ -19,7 +19,7 @@ class Program:
 
     client: str
     pid: int | None = field(default_factory=os.getpid)
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
 
     def end_for_memory(self) -> None:
         self.ended.set()
@@ -33,23 +33,32 @@ def test_the_largest_program_of_the_client_that_holds_the_most_is_ended() -> Non
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_programs_are_ended_above_the_limit_only() -> None:
-    async def run() -> list[bool]:
-        small, large = Program("a"), Program("b")
-        generous, strict = MemoryWatch(2**40), MemoryWatch(1)
-        generous.add(small)
-        strict.add(large)
-        await asyncio.wait_for(large.ended.wait(), LIMIT)
-        strict.remove(large)
-        late = Program("c")
-        strict.add(late)
-        await asyncio.wait_for(late.ended.wait(), LIMIT)
-        for watch, program in ((generous, small), (strict, late)):
-            watch.remove(program)
-            watch.remove(program)
-        return [small.ended.is_set(), len(asyncio.all_tasks()) > 1]
-
-    assert asyncio.run(run())[0] is False
+    small, large, late = Program("a"), Program("b"), Program("c")
+    generous, strict = MemoryWatch(2**40), MemoryWatch(1)
+    generous.add(small)
+    with generous.computing(small):
+        for program in (large, late):
+            strict.add(program)
+            with strict.computing(program):
+                assert program.ended.wait(LIMIT)
+            strict.remove(program)
+            strict.remove(program)
+    assert not small.ended.is_set()
+    assert generous.programs == [small]
     assert private_bytes(os.getpid()) > 2**20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_program_that_waits_counts_with_what_it_held() -> None:
+    held = private_bytes(os.getpid())
+    waiting, computing = Program("a"), Program("a")
+    watch = MemoryWatch(held * 3 // 2)
+    for program in (waiting, computing):
+        watch.add(program)
+        assert not waiting.ended.is_set()
+        with watch.computing(program):
+            pass
+    assert waiting.ended.is_set() or computing.ended.is_set()
 
 
 def test_memory_of_no_process_is_unknown() -> None:

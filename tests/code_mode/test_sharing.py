@@ -143,7 +143,7 @@ def test_programs_hold_little_memory_together(rest: str) -> None:
 
     async def watched(shared: Sandbox) -> None:
         while True:
-            peaks.append(sum(memory.private_bytes(program.pid) for program in shared._places.memory._programs.values()))
+            peaks.append(sum(memory.private_bytes(program.pid) for program in shared._places.memory.programs))
             await asyncio.sleep(0.01)
 
     async def run() -> tuple[list[ProgramResult], ProgramResult]:
@@ -159,8 +159,8 @@ def test_programs_hold_little_memory_together(rest: str) -> None:
 
     results, small = asyncio.run(asyncio.wait_for(run(), LIMIT))
     assert small == ProgramResult(2)
-    assert all("TimeoutError" in result.error or "160 MiB together" in result.error for result in results)
-    assert max(peaks) < 2 * memory.MAX_BYTES
+    assert all("TimeoutError" in result.error or "128 MiB together" in result.error for result in results)
+    assert max(peaks) < 1.5 * memory.MAX_BYTES
 
 
 def test_one_program_too_many_is_refused() -> None:

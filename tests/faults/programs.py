@@ -54,11 +54,13 @@ OPTIONS: Final = ("--mode", "code", "--code-timeout", "5")
 """Of the server that runs them."""
 
 LOOP: Final = "n = 0\nwhile True:\n    n += 1\n"
+HOLD: Final = "import asyncio\na = ['x' * 1000 + str(n) for n in range(43000)]\nawait asyncio.sleep(1)\nlen(a)"
 ROWS: Final = [
     row("a loop without end", LOOP, "error:"),
     row("eight loops without end", LOOP, "error:", times=8),
     Row("programs", "sixteen programs that sleep", sleepers),
     row("a list that grows without end", "a = []\nwhile True:\n    a.append('x' * 1000)\n", "error:"),
+    row("twelve programs of 45 MiB at once", HOLD, "error: result:", times=12),
     row("a text that doubles", "s = 'x'\nwhile True:\n    s += s\n", "error:"),
     row("a number of a billion digits", "10 ** 1000000000", "error:"),
     row("a shift by a trillion", "1 << 1000000000000", "error:"),

@@ -24,7 +24,7 @@ from ..runtime.tool import READ_ONLY_METHODS, Tool
 from ..runtime.types import MISSING, CallToolResult, JsonObject
 from ..runtime.upstream.shares import CALLER
 from ..tools.names import suggest_names
-from .paging import DEFAULT_LIMIT, MAX_LIMIT, Paging, PagingError
+from .paging import DEFAULT_LIMIT, MAX_LIMIT, PageReader, PagingError
 from .process import ProgramError
 from .values import MAX_SMALL_CHARACTERS, SavedValues, SaveError, is_small_value
 
@@ -163,7 +163,7 @@ class ProgramCalls:
         if type(limit) is not int or not 0 < limit <= MAX_LIMIT:
             raise ProgramError("ValueError", f"paginate: limit is the number of items to return, 1 to {MAX_LIMIT}")
         name = self.names.get(str(tool), tool)
-        paging = Paging(await self._tool(name), self._arguments(name, list(positional), keywords), limit)
+        paging = PageReader(await self._tool(name), self._arguments(name, list(positional), keywords), limit)
         received = 0
         while paging.arguments is not None:
             if paging.pages and (reason := self._end_of_paging(received)):
@@ -173,7 +173,7 @@ class ProgramCalls:
         self.notes.append(paging.summary(name))
         return paging.items
 
-    async def _add_page(self, paging: Paging, name: str) -> int:
+    async def _add_page(self, paging: PageReader, name: str) -> int:
         """Read the next page and return its approximate size in bytes."""
         self._check_calls()
         try:

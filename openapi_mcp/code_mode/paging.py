@@ -1,4 +1,4 @@
-"""`Paging`: the pages of a list, one call after the other: which items a page has, and the arguments of the next one.
+"""`PageReader`: the pages of a list, one call after the other: the items of a page, and the arguments of the next one.
 
 APIs tell the next page in many ways. They are tried in this order, and the one that the first page tells holds for all:
 the header Link (RFC 8288), a link in the body, a cursor in the body, a statement that there is more with the last
@@ -98,7 +98,7 @@ class _Page:
         return next((value for value in values if type(value) is kind), None)
 
 
-class Paging:
+class PageReader:
     """The pages of one list. `arguments` are those of the next call; None at the end, which `end` explains."""
 
     def __init__(self, tool: Tool, arguments: Mapping[str, Any], limit: int = DEFAULT_LIMIT) -> None:

@@ -15,6 +15,7 @@ from .cache.files import Cache, folder
 from .compilation import Compilation, DocumentInfo
 from .config import Config, rate_limit
 from .errors import Problem, UnknownTool, UsageError
+from .instructions import PROGRAMMED, SEARCHED, Instructions, instructions, overview
 from .runtime.protocol import ServerDescription
 from .runtime.request.build import RequestOptions
 from .runtime.request.redaction import redact
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from .contract.drift import DriftLog
     from .document.model import Document
     from .oauth.tokens import OAuthTokens
+    from .runtime.server.monitoring import CallMonitor
 
 
 @dataclass(frozen=True)
@@ -183,17 +185,38 @@ class Bridge:
         secrets = [*secrets_of(options), *options.credentials.values(), *(value for _, value in options.headers)]
         return DriftLog(Contract(self.document, secrets))
 
-    def description(self, *, list_changed: bool = False) -> ServerDescription:
-        """Describe a server of these tools, as the protocol needs it."""
+    def instructions(self, *, lists_all: bool = False) -> Instructions:
+        """Return the server's instructions: the user's, or an overview of the tools and the document's own text.
+
+        `lists_all`: the server lists all tools, whatever the mode is.
+        """
+        own = self.config.instructions
+        if own is not None:
+            return Instructions(own or None, len(own))
+        searches = not lists_all and self.mode_decision.searches
+        text = overview(
+            self.implementation.title or "",
+            self.implementation.description or "",
+            self.tools,
+            listed=(PROGRAMMED if self.config.mode is modes.Mode.CODE else SEARCHED) if searches else "",
+            read_only=self.config.selection.read_only,
+        )
+        return instructions(self.document_info, text, self.config.max_instructions)
+
+    def description(self, *, list_changed: bool = False, lists_all: bool = False) -> ServerDescription:
+        """Describe a server of these tools, as the protocol needs it; `lists_all` as for `instructions`."""
         return ServerDescription(
             implementation=self.implementation,
-            instructions=self.document_info.instructions,
+            instructions=self.instructions(lists_all=lists_all).text,
             list_changed=list_changed,
             explicit_fields=self.config.explicit_fields,
         )
 
-    def server(self, *, list_changed: bool = False) -> Server:
-        """Make an MCP server of these tools, without a transport; `list_changed`: it announces changes of the list."""
+    def server(self, *, list_changed: bool = False, monitor: "CallMonitor | None" = None) -> Server:
+        """Make an MCP server of these tools, without a transport.
+
+        `list_changed`: it announces changes of the list. `monitor` observes its calls.
+        """
         options = self.request_options()
         return Server(
             self.catalog,
@@ -201,6 +224,7 @@ class Bridge:
             self.config.upstream(),
             options=options,
             source=self.oauth_tokens(options.credentials),
+            monitor=monitor,
             max_result_bytes=self.config.max_result_tokens * BYTES_PER_TOKEN,
             limiter=rate_limit(self.config.rate_limit) if self.config.rate_limit else None,
             observer=self.drift.observe if self.drift else None,

@@ -108,10 +108,16 @@ class Config:
     watch: bool = False
     watch_interval: float = DEFAULTS["watch_interval"]
     no_cache: bool = False
+    log_format: str | None = None
+    quiet: bool = False
+    audit: Path | None = None
+    audit_arguments: bool = False
+    metrics: str | None = None
     budget: int | None = None
     compact: bool = False
     max_tools: int | None = None
     max_instructions: int = DEFAULTS["max_instructions"]
+    instructions: str | None = None
 
     @classmethod
     def from_options(cls, source: str, options: Mapping[str, Any]) -> Self:
@@ -136,7 +142,9 @@ class Config:
             "credentials": dict(map(parse_credential, texts.get("auth", ()))),
             "oauth_clients": parse_clients(texts.get("oauth", ())),
             "file_roots": tuple(map(_folder, texts.get("allow_files", ()))),
+            "metrics": parse_metrics(options.get("metrics")),
             "pinned": tuple(texts.get("pin", ())),
+            "instructions": _own_instructions(options.get("instructions")),
             "auth_rights": ScopeSettings.parse(texts.get("auth_scopes", ()), texts.get("auth_includes", ())),
             "accept_hosts": tuple(map(_name_of_host, texts.get("accept_host", ()))),
             "follow_redirects_to": tuple(map(_host, texts.get("follow_redirects_to", ()))),
@@ -253,6 +261,15 @@ def _name_of_host(text: str) -> str:
     return text.partition("://")[2].partition("/")[0].rpartition("@")[2] if "://" in text else text.strip("/")
 
 
+def _own_instructions(text: str | None) -> str | None:
+    """Return the user's instructions. Raises UsageError."""
+    if text is None:
+        return None
+    from .instructions import read_own
+
+    return read_own(text)
+
+
 def _mode(value: Any) -> Mode:
     try:
         return Mode(value or Mode.AUTO)
@@ -272,6 +289,13 @@ def parse_header(text: str, option: str = "--header") -> tuple[str, str]:
         hint = "put it in quotes as one word, on one line; a name has letters, digits and dashes"
         raise UsageError("a header must be written 'Name: value'", where=option, hint=hint)
     return name.strip(), value.strip()
+
+
+def parse_metrics(text: str | None) -> str | None:
+    """Return the path or the port of the metrics. Raises UsageError."""
+    if text is None or text.startswith("/") or (text.isdecimal() and 0 < int(text) < 65536):
+        return text
+    raise UsageError("metrics need a path or a port", where="--metrics", hint="write /metrics, or 9464")
 
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")

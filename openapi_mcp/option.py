@@ -20,9 +20,10 @@ CODE: Final = "Code mode"
 LIMITS: Final = "Limits"
 HTTP: Final = "HTTP server"
 ACCESS: Final = "Access"
+OPERATION: Final = "Operation"
 GENERAL: Final = "General"
 
-GROUPS: Final = (ARGUMENTS, COMMAND, API, DOCUMENT, TOOLS, CODE, LIMITS, HTTP, ACCESS, GENERAL)
+GROUPS: Final = (ARGUMENTS, COMMAND, API, DOCUMENT, TOOLS, CODE, LIMITS, HTTP, ACCESS, OPERATION, GENERAL)
 """Headings of `--help`, in the order they are shown."""
 
 

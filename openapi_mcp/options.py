@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from .option import ACCESS, API, ARGUMENTS, CODE, COMMAND, DOCUMENT, GENERAL, HTTP, LIMITS, TOOLS, Option
+from .option import ACCESS, API, ARGUMENTS, CODE, COMMAND, DOCUMENT, GENERAL, HTTP, LIMITS, OPERATION, TOOLS, Option
 
 _SERVE: Final = ("serve",)
 _INSPECT: Final = ("inspect",)
@@ -221,8 +221,14 @@ OPTIONS: Final = (
     ),
     Option(
         "max_instructions", TOOLS, _SELECTING,
-        "Characters of the instructions that clients put before every conversation (the API's description).",
-        metavar="N", kind=int, default=2000, minimum=0
+        "Characters of the instructions that clients put before every conversation: an overview of the tools, then the "
+        "API's description.",
+        metavar="N", kind=int, default=3000, minimum=0
+    ),
+    Option(
+        "instructions", TOOLS, _SELECTING,
+        "These instructions in the place of those that are made from the document; @FILE reads them from a file.",
+        metavar="TEXT|@FILE"
     ),
     Option(
         "page_size", TOOLS, _SERVE, "Tools in a page of the list; many clients read only one page.",
@@ -360,6 +366,29 @@ OPTIONS: Final = (
         "session_secret", ACCESS, _SERVE,
         "Signs session ids (http); the same for all replicas behind one address. Safer as the variable.",
         to="http", metavar="SECRET", variable="OPENAPI_MCP_SESSION_SECRET", default_text="random"
+    ),
+    Option(
+        "log_format", OPERATION, _SERVE,
+        "A line for each call on stderr, as text or as JSON; with json all other lines are JSON too.",
+        choices=("text", "json"), default_text="text at a terminal, else no line for a call"
+    ),
+    Option(
+        "quiet", OPERATION, _SERVE, "Print warnings and errors only: no line at the start, none for a call.",
+        kind=bool, default=False
+    ),
+    Option(
+        "audit", OPERATION, _SERVE,
+        "Append a JSON line for each call to this file: who called which tool with which arguments' names, and the "
+        "status.", metavar="FILE", kind=Path
+    ),
+    Option(
+        "audit_arguments", OPERATION, _SERVE, "Write the values of the arguments into the audit file too, no secrets.",
+        kind=bool, default=False
+    ),
+    Option(
+        "metrics", OPERATION, _SERVE,
+        "Offer metrics for Prometheus at this path of the server, which needs the same token as the endpoint, or at a "
+        "port of its own on this machine (http; needs the extra `metrics`).", metavar="PATH|PORT"
     ),
     Option(
         "config", GENERAL, _READING,

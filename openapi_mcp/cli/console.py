@@ -5,9 +5,11 @@ it may hold texts of a document or an API. stdout has what was asked for; it is 
 unchanged in a file or a pipe. `hide` names the secrets that the program was given.
 """
 
+import json
 import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ..runtime.request.redaction import is_secret_header, redact, secrets_of_url
@@ -90,10 +92,60 @@ def out(text: str) -> None:
     stream.flush()
 
 
-def err(text: str) -> None:
-    """Print a text on stderr."""
+def err(text: str, level: str = "info") -> None:
+    """Print a text on stderr: as JSON in one line where that was chosen, and no `info` where quiet was."""
+    if _Format.quiet and level == "info":
+        return
+    if _Format.json:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        text = json.dumps({"time": now, "level": level, "message": safe(text)})
+    err_line(text)
+
+
+def err_line(text: str) -> None:
+    """Print a line on stderr as it is, but for secrets and control characters."""
     sys.stderr.write(safe(text) + "\n")
     sys.stderr.flush()
+
+
+class _Format:
+    """The form of what this process prints on stderr."""
+
+    json = False
+    quiet = False
+
+
+def use_format(log_format: str | None, *, quiet: bool) -> None:
+    """Choose the form of all later lines on stderr, log lines of libraries included: `json` or text."""
+    _Format.json, _Format.quiet = log_format == "json", quiet
+    if _Format.json:
+        handler = logging.StreamHandler(_JsonLines())
+        handler.setFormatter(_JsonFormatter())
+        logging.basicConfig(handlers=[handler], force=True)
+
+
+class _JsonLines:
+    """A stream of log records that are JSON already."""
+
+    def write(self, text: str) -> None:
+        """Write a line."""
+        sys.stderr.write(safe(text.rstrip("\n")) + "\n")
+
+    def flush(self) -> None:
+        """Flush stderr."""
+        sys.stderr.flush()
+
+
+class _JsonFormatter(logging.Formatter):
+    """A log record as a JSON object in one line, with its traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        now = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        facts = {"time": now, "level": record.levelname.lower(), "logger": record.name, "message": record.getMessage()}
+        if record.exc_info:
+            facts["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(facts)
 
 
 class GuardedStream:

@@ -6,12 +6,14 @@ is reported, and the old tools stay.
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..bridge import Bridge
+from ..config import Config
 from ..errors import BridgeError, DocumentError
 from ..runtime import stdio_streams
 from ..runtime.request.redaction import redact
@@ -20,6 +22,9 @@ from ..runtime.server.server import Server
 from . import console, destinations, report
 from .settings import Settings
 from .threads import in_daemon_thread
+
+if TYPE_CHECKING:
+    from ..runtime.server.monitoring import CallMonitor
 
 HANGUP: Final = getattr(signal, "SIGHUP", None)
 """SIGHUP, by convention the signal to reload one's settings; None on Windows, which has none."""
@@ -114,7 +119,27 @@ def _server(bridge: Bridge) -> Server:
     """
     destinations.check(bridge)
     can_change = bridge.config.source != "-" and (bridge.config.watch or HANGUP is not None)
-    return bridge.server(list_changed=can_change)
+    return bridge.server(list_changed=can_change, monitor=_monitor(bridge.config))
+
+
+def _monitor(config: Config) -> "CallMonitor | None":
+    """Return the observer of calls that the options ask for; at a terminal, one that prints a line for each call.
+
+    Raises UsageError.
+    """
+    call_log = "" if config.quiet else config.log_format or ("text" if console.terminal() else "")
+    if not (call_log or config.audit or config.metrics or any(name.startswith("OTEL_") for name in os.environ)):
+        return None
+    from ..telemetry.monitor import monitor
+
+    return monitor(
+        call_log=call_log,
+        audit=config.audit,
+        audit_arguments=config.audit_arguments,
+        metrics=config.metrics is not None,
+        write=console.err_line,
+        redact=console.safe,
+    )
 
 
 def on_stderr(text: str) -> None:

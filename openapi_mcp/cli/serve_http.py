@@ -5,6 +5,7 @@ module of its own because it imports starlette, which a start on stdio must not.
 """
 
 import asyncio
+import os
 import secrets
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -15,6 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from ..bridge import Bridge
 from ..document.addresses import Certificates
@@ -22,7 +26,9 @@ from ..errors import BridgeError, UsageError
 from ..runtime import serve as runtime_serve
 from ..runtime.errors import RequestError
 from ..runtime.http import hosting, supervisor
+from ..runtime.http.access import AccessPolicy
 from ..runtime.http.app import create_app
+from ..runtime.http.responses import HTTPError
 from ..runtime.http.sessions import Sessions
 from ..runtime.http.workers import WorkerChannel, private_folder
 from . import console, destinations, report
@@ -40,18 +46,22 @@ def serve(settings: Settings, bridge: Bridge, http: HttpSettings) -> None:
     if bridge.config.file_roots:
         message = "clients over HTTP cannot name files on this machine"
         raise UsageError(message, where="--allow-files", hint="use --transport stdio, or leave --allow-files out")
+    console.use_format(bridge.config.log_format, quiet=bridge.config.quiet)
     with _listen(http) as listener:
         local = runtime_serve.is_local(listener)
         _check_access(http, listener)
         connections = report.connections(bridge, runtime_serve.url(listener, http.path))
         if http.workers == 1:
             reloader = Reloader(settings, bridge, on_stderr)
+            _serve_metrics(bridge.config.metrics)
             print_start(bridge, connections)
             with drift_summary(reloader):
                 hosting.serve(_app(reloader, http, local=local), listener)
         else:
             destinations.check(bridge)
             with private_folder() as folder:
+                _share_metrics(bridge.config.metrics, folder)
+                _serve_metrics(bridge.config.metrics)
                 print_start(bridge, connections)
                 worker = ServerWorker(settings, _with_secret(http), folder, local=local)
                 _serve_workers(worker, listener, http.workers)
@@ -76,7 +86,9 @@ class ServerWorker:
     def __call__(self) -> Starlette:
         """Make the application; called once in each process."""
         console.guard()
-        reloader = Reloader(self.settings, self.settings.bridge(), on_stderr)
+        bridge = self.settings.bridge()
+        console.use_format(bridge.config.log_format, quiet=bridge.config.quiet)
+        reloader = Reloader(self.settings, bridge, on_stderr)
         return _app(reloader, self.http, local=self.local, channel=WorkerChannel(self.folder))
 
 
@@ -111,7 +123,44 @@ def _app(reloader: Reloader, http: HttpSettings, *, local: bool, channel: Worker
     )
     if door is not None:
         app.router.routes.extend(door.routes())
+    if (metrics := reloader.bridge.config.metrics or "").startswith("/"):
+        app.router.routes.insert(0, _metrics_route(metrics, http))
     return app
+
+
+def _metrics_route(path: str, http: HttpSettings) -> Route:
+    """Return the route of the metrics, which needs the token of the endpoint. Raises UsageError."""
+    if http.door is not None:
+        hint = "name a port: --metrics 9464"
+        raise UsageError("with --auth-issuer metrics need a port of their own", where=f"--metrics {path}", hint=hint)
+    from ..telemetry import metrics
+
+    policy = AccessPolicy(allowed_hosts=None, auth_token=http.auth_token)
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            policy.check_token(dict(request.headers))
+        except HTTPError as error:
+            return Response(error.response.body, error.response.status, error.response.headers)
+        return await metrics.endpoint(request)
+
+    return Route(path, endpoint)
+
+
+def _serve_metrics(where: str | None) -> None:
+    """Serve the metrics on a port, if they have one. Raises UsageError."""
+    if where and where.isdecimal():
+        from ..telemetry import metrics
+
+        metrics.serve_on(int(where))
+
+
+def _share_metrics(where: str | None, folder: Path | None) -> None:
+    """Let the workers, which begin after this, count together."""
+    if where and folder is not None:
+        from ..telemetry.metrics import MULTIPROCESS
+
+        os.environ.setdefault(MULTIPROCESS, str(folder))
 
 
 def _door(settings: "DoorSettings", reloader: Reloader) -> "OAuthDoor":

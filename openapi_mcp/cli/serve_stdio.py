@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from ..bridge import Bridge
+from ..errors import UsageError
 from ..runtime import stdio
 from . import console, report
 from .reload import HANGUP, Reloader, on_stderr
@@ -58,6 +59,9 @@ def serve(settings: Settings, bridge: Bridge) -> None:
         async with reloader.running():
             await stdio.serve(reloader.live)
 
+    console.use_format(bridge.config.log_format, quiet=bridge.config.quiet)
+    if bridge.config.metrics:
+        raise UsageError("metrics are served over HTTP only", where="--metrics", hint="add --transport http")
     reloader = Reloader(settings, bridge, on_stderr)
     print_start(bridge, ["stdio: this process's stdin and stdout"])
     with drift_summary(reloader):

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import weakref
 from collections.abc import Callable, Mapping
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
@@ -45,6 +46,7 @@ def audit_file(path: Path, redact: Callable[[str], str], *, with_arguments: bool
         line = redact(json.dumps(facts, default=str))
         handler.emit(logging.LogRecord("audit", logging.INFO, "", 0, "%s", (line,), None))
 
+    weakref.finalize(sink, handler.close)
     return sink
 
 

@@ -33,12 +33,10 @@ def prometheus_client() -> Any:
 
 
 @cache
-def metrics() -> Sink:
+def counters() -> Sink:
     """Return the sink that counts calls, one in each process. Raises UsageError."""
     client = prometheus_client()
-    calls = client.Counter(
-        "openapi_mcp_calls", "Calls of tools.", ["tool", "outcome", "status"], namespace="", subsystem=""
-    )
+    calls = client.Counter("openapi_mcp_calls", "Calls of tools.", ["tool", "outcome", "status"])
     seconds = client.Histogram(
         "mcp_server_operation_duration_seconds", "Duration of calls of tools.", ["tool"], buckets=SECONDS
     )
@@ -52,15 +50,30 @@ def metrics() -> Sink:
     return sink
 
 
+def _registry() -> Any:
+    """Return the metrics of this process, or of all workers."""
+    client = prometheus_client()
+    if not os.environ.get(MULTIPROCESS):
+        return client.REGISTRY
+    from prometheus_client import multiprocess
+
+    registry = client.CollectorRegistry()
+    multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # as the package has it
+    return registry
+
+
 async def endpoint(_request: "Request") -> "Response":
-    """Return all metrics of this process, or of all workers, in the text format of Prometheus."""
+    """Return all metrics in the text format of Prometheus."""
     from starlette.responses import Response
 
     client = prometheus_client()
-    registry = client.REGISTRY
-    if os.environ.get(MULTIPROCESS):
-        from prometheus_client import multiprocess
+    return Response(client.generate_latest(_registry()), media_type=client.CONTENT_TYPE_LATEST)
 
-        registry = client.CollectorRegistry()
-        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # as the package has it
-    return Response(client.generate_latest(registry), media_type=client.CONTENT_TYPE_LATEST)
+
+def serve_on(port: int) -> None:
+    """Serve all metrics on a port of 127.0.0.1, in a thread, until the process ends. Raises UsageError."""
+    try:
+        prometheus_client().start_http_server(port, "127.0.0.1", _registry())
+    except OSError as error:
+        hint = "choose another port"
+        raise UsageError(f"cannot listen: {error.strerror}", where=f"--metrics {port}", hint=hint) from None

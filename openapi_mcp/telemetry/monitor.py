@@ -3,55 +3,47 @@
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from ..runtime.server.monitoring import CallMonitor, CallStart, MonitoredCall
 from ..runtime.types import CallToolResult
 from .records import Recorder, Sink
 
 
-class TelemetryOptions(NamedTuple):
-    """What is written of calls: `call_log` is `text`, `json` or empty; `audit` a file, with values or without."""
-
-    call_log: str = ""
-    audit: Path | None = None
-    audit_arguments: bool = False
-    metrics: bool = False
-
-
 @cache
 def monitor(
-    options: TelemetryOptions, write: Callable[[str], None], redact: Callable[[str], str]
+    *,
+    call_log: str,
+    audit: Path | None,
+    audit_arguments: bool,
+    metrics: bool,
+    write: Callable[[str], None],
+    redact: Callable[[str], str],
 ) -> CallMonitor | None:
     """Return the monitor of this process; a server that replaces another goes on counting. Raises UsageError.
 
-    `write` writes a line of the call log; `redact` removes secrets from a text.
+    `call_log` is `text`, `json` or empty, `audit` a file. `write` writes a line of the call log; `redact` removes
+    secrets from a text. Traces are made where the environment asks for them (see `tracing`).
     """
     from . import tracing
 
-    sinks = list(_sinks(options, write, redact))
+    sinks: list[Sink] = []
+    if call_log:
+        from .call_log import json_lines, text_lines
+
+        sinks.append(json_lines(write) if call_log == "json" else text_lines(write))
+    if audit:
+        from .audit import audit_file
+
+        sinks.append(audit_file(audit, redact, with_arguments=audit_arguments))
+    if metrics:
+        from .metrics import counters
+
+        sinks.append(counters())
     monitors: list[CallMonitor] = [Recorder(sinks)] if sinks else []
     if tracing.is_configured():
         tracing.start_sdk()
         monitors.append(tracing.Tracer())
     return monitors[0] if len(monitors) == 1 else _Several(monitors) if monitors else None
-
-
-def _sinks(options: TelemetryOptions, write: Callable[[str], None], redact: Callable[[str], str]) -> Sequence[Sink]:
-    sinks: list[Sink] = []
-    if options.call_log:
-        from . import call_log
-
-        sinks.append(call_log.json_lines(write) if options.call_log == "json" else call_log.text_lines(write))
-    if options.audit:
-        from . import audit
-
-        sinks.append(audit.audit_file(options.audit, redact, with_arguments=options.audit_arguments))
-    if options.metrics:
-        from . import metrics
-
-        sinks.append(metrics.metrics())
-    return sinks
 
 
 class _Several:

@@ -42,7 +42,7 @@ from .limits import (
 )
 from .responses import EVENT_STREAM, KEEP_ALIVE, HTTPError, ResponseBody, ResponseWriter
 from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore
-from .timeouts import AnswerTimeouts
+from .timeouts import SHUTDOWN_EVENT, AnswerTimeouts
 
 if TYPE_CHECKING:
     from .workers import WorkerChannel
@@ -73,7 +73,7 @@ def create_app(
     keep_alive: float = KEEP_ALIVE,
     background: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> Starlette:
-    """Return an ASGI application that serves MCP at `path`, and `ok` at `/health`.
+    """Return an ASGI application that serves MCP at `path`, and probes at `/health`, `/healthz` and `/readyz`.
 
     `allowed_hosts`, `allowed_origins`, `auth_token` and `door` are those of `AccessPolicy`; `trusted_proxies` are
     addresses and networks, ValueError for one that is neither. `sessions` (random by default) must have one secret in
@@ -109,7 +109,8 @@ def create_app(
             await live.aclose()
 
     # A path with a slash at its end is served too: a redirect to the other one would repeat any Host header.
-    routes = [Route("/health", _health), *(Route(each, endpoint) for each in {path, path.rstrip("/") + "/"})]
+    probes = [Route("/health", _health), Route("/healthz", _health), Route("/readyz", _ready)]
+    routes = [*probes, *(Route(each, endpoint) for each in {path, path.rstrip("/") + "/"})]
     app = _Application(routes=routes, lifespan=lifespan)
     app.router.redirect_slashes = False
     app.shortcut = (path, endpoint)
@@ -118,6 +119,15 @@ def create_app(
 
 
 async def _health(_request: Request) -> PlainTextResponse:
+    """Say that the process lives."""
+    return PlainTextResponse("ok\n")
+
+
+async def _ready(request: Request) -> PlainTextResponse:
+    """Say that new work is taken: from the start, when tools are loaded, until the server begins to stop."""
+    stopping = request.scope.get("state", {}).get(SHUTDOWN_EVENT)
+    if stopping is not None and stopping.is_set():
+        return PlainTextResponse("stopping\n", 503)
     return PlainTextResponse("ok\n")
 
 

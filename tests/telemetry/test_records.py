@@ -1,0 +1,144 @@
+"""Records of calls: what is counted, how callers are named, and that monitors change no call."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openapi_mcp.errors import UsageError
+from openapi_mcp.runtime.errors import ArgumentError
+from openapi_mcp.runtime.server.monitoring import CallMonitor, CallStart, MonitoredCall, monitored
+from openapi_mcp.runtime.types import CallToolResult
+from openapi_mcp.telemetry.audit import MAX_VALUES, audit_file, without_secrets
+from openapi_mcp.telemetry.call_log import size, text_lines
+from openapi_mcp.telemetry.records import CallRecord, Recorder, caller_name
+
+START = CallStart("listPets", {"limit": 2}, "address 127.0.0.1", {"traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"})
+
+HAEH = CallToolResult(content=({"type": "text", "text": "häh"},))
+
+
+def observe(work: Callable[..., Any], start: CallStart = START) -> list[CallRecord]:
+    """The records of one call."""
+    records: list[CallRecord] = []
+    monitor = Recorder([records.append])
+    with pytest.raises((ArgumentError, asyncio.CancelledError)) if work in (fail, cancel) else _nothing():
+        asyncio.run(monitored(monitor, start, lambda _: None, work))
+    return records
+
+
+def _nothing() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()
+
+
+async def succeed(_trace: Mapping[str, str], note: Callable[[int], None]) -> CallToolResult:
+    note(503)
+    note(200)
+    return HAEH
+
+
+async def fail(_trace: Mapping[str, str], _note: Callable[[int], None]) -> CallToolResult:
+    raise ArgumentError("no")
+
+
+async def cancel(_trace: Mapping[str, str], _note: Callable[[int], None]) -> CallToolResult:
+    raise asyncio.CancelledError
+
+
+def test_a_record_has_the_last_status_and_the_size_of_the_result() -> None:
+    (record,) = observe(succeed)
+    assert (record.status, record.outcome, record.bytes, record.tokens) == (200, "ok", 4, 1)
+    assert (record.tool, record.caller, record.trace_id) == ("listPets", "address 127.0.0.1", "ab" * 16)
+
+
+@pytest.mark.parametrize(("work", "outcome"), [(fail, "tool_error"), (cancel, "cancelled")])
+def test_calls_without_a_result_are_recorded(work: Callable[..., Any], outcome: str) -> None:
+    (record,) = observe(work)
+    assert (record.outcome, record.status, record.bytes) == (outcome, 0, 0)
+
+
+class _Broken:
+    """A monitor that fails at the beginning, or at the end of a call."""
+
+    trace: Mapping[str, str] = {}
+
+    def __init__(self, *, at_once: bool) -> None:
+        self._at_once = at_once
+
+    def begin(self, _start: CallStart) -> MonitoredCall:
+        if self._at_once:
+            raise ValueError("broken")
+        return self
+
+    def end(self, _result: CallToolResult | None, _status: int) -> None:
+        raise ValueError("broken")
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_broken_monitor_changes_no_call(at_once: bool, caplog: pytest.LogCaptureFixture) -> None:
+    monitor: CallMonitor = _Broken(at_once=at_once)
+    result = asyncio.run(monitored(monitor, START, lambda _: None, succeed))
+    assert result == HAEH
+    assert "The monitor of the call of listPets failed." in caplog.text
+
+
+def test_callers_are_named_without_their_secret_and_on_one_line() -> None:
+    assert caller_name("session abcdef").startswith("session ")
+    assert "abcdef" not in caller_name("session abcdef")
+    assert caller_name("subject a\nb\x1b[2J") == "subject a b\\u001b[2J"
+    assert caller_name("") == "stdio"
+
+
+def test_a_line_of_text_has_time_tool_status_duration_and_cost() -> None:
+    lines: list[str] = []
+    record = CallRecord(
+        time=0.0, caller="stdio", tool="t", status=200, outcome="ok", seconds=0.0341, bytes=1234, arguments={}
+    )
+    text_lines(lines.append)(record)
+    assert lines[0].split(" ", 1)[1] == "t 200 34 ms 1.2 kB ~309 tok stdio"
+    assert [size(999), size(1000), size(2_500_000)] == ["999 B", "1.0 kB", "2.5 MB"]
+
+
+def record_of(arguments: Mapping[str, Any]) -> CallRecord:
+    return CallRecord(
+        time=0.0, caller="stdio", tool="t", status=200, outcome="ok", seconds=0.0, bytes=1, arguments=arguments
+    )
+
+
+def test_the_audit_file_has_names_and_values_only_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    audit_file(path, lambda text: text.replace("hush", "***"))(record_of({"name": "hush"}))
+    audit_file(path, lambda text: text.replace("hush", "***"), with_arguments=True)(
+        record_of({"name": "hush", "password": "other", "deep": [{"api_key": 1}]})
+    )
+    audit_file(path, str, with_arguments=True)(record_of({"name": "x" * 2 * MAX_VALUES}))
+    first, second, third = (json.loads(line) for line in path.read_text().splitlines())
+    assert "values" not in first
+    assert second["values"] == {"name": "***", "password": "***", "deep": [{"api_key": "***"}]}
+    assert third["values"].endswith("characters)")
+
+
+def test_the_audit_file_is_made_anew_after_it_was_moved(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    sink = audit_file(path, str)
+    sink(record_of({}))
+    path.rename(tmp_path / "old")
+    sink(record_of({}))
+    assert len(path.read_text().splitlines()) == len((tmp_path / "old").read_text().splitlines()) == 1
+
+
+def test_an_audit_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot write the audit file"):
+        audit_file(tmp_path / "no" / "audit", str)
+
+
+def test_very_deep_values_end() -> None:
+    value: Any = {}
+    for _ in range(200):
+        value = {"a": value}
+    assert "…" in json.dumps(without_secrets(value), ensure_ascii=False)

@@ -28,8 +28,9 @@ class BaseUrlOptions:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-MAX_INSTRUCTIONS: Final = 2000
-"""Characters. Clients put the instructions before every conversation, on any subject; a page of text is much there."""
+MAX_INSTRUCTIONS: Final = 3000
+"""Characters, of which 1,000 are for the overview of the tools: clients put the instructions before every conversation,
+on any subject; a page of text is much there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +97,9 @@ class DocumentInfo:
 
     `uri` (without a query), `version`, `problems`, `digests` and `validators` are those of the Document (the version as
     the document has it); `unread` names files that it refers to and that could not be read. `security_schemes` names
-    all that are defined, used or not; `oauth_schemes` are those whose credential is an OAuth token. `implementation` and
-    `instructions` are those of the MCP server; without a limit the latter would have `instructions_length` characters.
+    all that are defined, used or not; `oauth_schemes` are those whose credential is an OAuth token. `implementation` is
+    that of the MCP server. `instructions` are the document's own text for them, which `instructions_links` end; without
+    a limit they would have `instructions_length` characters.
     """
 
     uri: str
@@ -105,6 +107,7 @@ class DocumentInfo:
     implementation: Implementation
     instructions: str | None = None
     instructions_length: int = 0
+    instructions_links: str = ""
     security_schemes: tuple[str, ...] = ()
     oauth_schemes: tuple[OAuthScheme, ...] = ()
     problems: tuple[Problem, ...] = ()

@@ -229,14 +229,14 @@ def problem_json(problem: Problem) -> dict[str, Any]:
 
 def bridge_json(bridge: Bridge, problems: Sequence[Problem]) -> dict[str, Any]:
     """Return the output of `inspect --json`."""
-    decision = bridge.mode_decision
+    decision, made = bridge.mode_decision, bridge.instructions()
     return {
         "title": bridge.implementation.title,
         "version": bridge.implementation.version,
         "source": bridge.document_info.uri,
         "openapi": bridge.document_info.version,
-        "instructions": bridge.document_info.instructions,
-        "instructionsLength": bridge.document_info.instructions_length,
+        "instructions": made.text,
+        "instructionsLength": made.length,
         "callsGoTo": base_urls(bridge),
         "operations": bridge.compilation.operations,
         "excluded": bridge.compilation.excluded,

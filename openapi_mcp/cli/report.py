@@ -163,10 +163,10 @@ def one_line(error: BridgeError) -> str:
 
 def limit_lines(bridge: Bridge) -> Iterable[str]:
     """Yield a line about the instructions and one about the tools' texts, where they were cut."""
-    info = bridge.document_info
-    length = len(info.instructions or "")
-    if length < info.instructions_length:
-        yield f"instructions shortened to {length:,} of {info.instructions_length:,} characters; see --max-instructions"
+    made = bridge.instructions()
+    length = len(made.text or "")
+    if length < made.length:
+        yield f"instructions shortened to {length:,} of {made.length:,} characters; see --max-instructions"
     limits = bridge.compilation.limits
     if not limits.is_full:
         cause = "--compact" if bridge.config.compact else f"{plural(len(bridge.tools), 'tool')}; see --budget"

@@ -62,7 +62,7 @@ def summary(bridge: Bridge) -> str:
 
 def description(bridge: Bridge) -> Source:
     """Return the expression for the server's description."""
-    return layout(node(expression(bridge.description())), before=len("DESCRIPTION = "))
+    return layout(node(expression(bridge.description(lists_all=True))), before=len("DESCRIPTION = "))
 
 
 def values(bridge: Bridge, name: str, schemes: Mapping[SecurityScheme, Source]) -> dict[str, Any]:

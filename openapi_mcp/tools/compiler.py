@@ -75,6 +75,7 @@ def document_info(document: Document, options: CompileOptions) -> DocumentInfo:
         implementation=server_info.implementation(document),
         instructions=server_info.instructions(document, options.max_instructions),
         instructions_length=server_info.instructions_length(document),
+        instructions_links=server_info.instructions_links(document, options.max_instructions),
         security_schemes=defined_schemes(document),
         oauth_schemes=oauth_schemes(document),
         problems=document.problems,

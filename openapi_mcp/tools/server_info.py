@@ -59,7 +59,7 @@ def implementation(document: Document) -> Implementation:
 
 
 def instructions(document: Document, max_length: int = MAX_INSTRUCTIONS) -> str | None:
-    """Return what a model should know before it uses the tools; None where the document has no such text.
+    """Return the document's own text for the instructions; None where it has none.
 
     At most `max_length` characters. Links and contact stand at the end; the text before them is cut to fit.
     """
@@ -68,13 +68,19 @@ def instructions(document: Document, max_length: int = MAX_INSTRUCTIONS) -> str 
     if not text and not _web_url(_object(document.root.get("externalDocs")).get("url")):
         return None
     heading = plain_text.line(document.title)
+    links = instructions_links(document, max_length)
+    limit = max(0, max_length - len(heading) - len(links) - 4)  # two empty lines between the three
+    parts = (heading, plain_text.trim(text, limit) if limit else "", links)
+    return plain_text.trim("\n\n".join(part for part in parts if part), max_length)[:max_length] or None
+
+
+def instructions_links(document: Document, max_length: int = MAX_INSTRUCTIONS) -> str:
+    """Return the links and the contact at the end of the instructions, those that fit into half of them."""
     links = ""
     for link in _links(document):
         if len(links) + len(link) < max_length // 2:
             links += f"\n{link}" if links else link
-    limit = max(0, max_length - len(heading) - len(links) - 4)  # two empty lines between the three
-    parts = (heading, plain_text.trim(text, limit) if limit else "", links)
-    return plain_text.trim("\n\n".join(part for part in parts if part), max_length)[:max_length] or None
+    return links
 
 
 def instructions_length(document: Document) -> int:

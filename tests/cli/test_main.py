@@ -369,13 +369,13 @@ def test_shortened_instructions_are_reported(tmp_path: Path) -> None:
     info = {"title": "Policy", "version": "1", "description": "A rule. " * 500}
     path = tmp_path / "policy.json"
     path.write_text(json.dumps({"openapi": "3.1.0", "info": info, "paths": {"/a": {"get": {"responses": {}}}}}))
-    line = "of 4,007 characters; see --max-instructions"
+    line = "of 4,036 characters; see --max-instructions"
     assert line in run("serve", str(path)).stderr
     assert line in run("inspect", str(path), "--no-validate").stdout
     assert line not in run("serve", str(path), "--max-instructions", "5000").stderr
     output = json.loads(run("inspect", str(path), "--json", "--no-validate", "--max-instructions", "100").stdout)
     assert len(output["instructions"]) <= 100
-    assert output["instructionsLength"] == 4007
+    assert output["instructionsLength"] > 4000
     request = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}
     request["params"] |= {"capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}  # type: ignore[operator]
     result = run("serve", str(path), "--max-instructions", "0", stdin=json.dumps(request) + "\n")

@@ -21,7 +21,11 @@ PROTOCOL: Final = "tests/runtime/protocol/test_"
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A rule in our own words; `section` is its place in the specification of each of `revisions`."""
+    """A rule in our own words; `section` is its place in the specification of each of `revisions`.
+
+    A rule of a page of which every rule is listed may bind somebody else: then it has a `reason` instead of tests.
+    `keywords` is how often MUST or SHOULD stands in its passage, where that is counted.
+    """
 
     id: str
     level: Level
@@ -29,6 +33,8 @@ class Requirement:
     section: str
     sentence: str
     tests: tuple[str, ...]
+    reason: str = ""
+    keywords: int = 0
 
 
 def must(name: str, revisions: tuple[str, ...], section: str, sentence: str, *tests: str) -> Requirement:

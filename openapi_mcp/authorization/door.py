@@ -21,6 +21,7 @@ from ..runtime.http.responses import HTTPError
 from ..runtime.protocol import jsonrpc
 from ..runtime.server.grants import Grant
 from .discovery import AuthorizationServerError
+from .keys import retrieve
 from .resource import ProtectedResource
 from .tokens import MAX_TOKEN_BYTES, InvalidToken, TokenVerifier, UnknownKey, VerifiedToken
 
@@ -107,7 +108,7 @@ class OAuthDoor:
             raise InvalidToken("the token is too long")
         if digest not in self._verifying:
             self._verifying[digest] = task = asyncio.create_task(self._verify(digest, token))
-            task.add_done_callback(_retrieve)
+            task.add_done_callback(retrieve)
         return await asyncio.shield(self._verifying[digest])
 
     async def _verify(self, digest: bytes, token: str) -> VerifiedToken:
@@ -135,12 +136,6 @@ class OAuthDoor:
             "Cache-Control": f"public, max-age={MAX_METADATA_AGE}",
         }
         return JSONResponse(self.resource.metadata(self._scopes()), headers=headers)
-
-
-def _retrieve(task: "asyncio.Task[VerifiedToken]") -> None:
-    """Take the exception of a task for which nobody waits any more, so that it is not logged as forgotten."""
-    if not task.cancelled():
-        task.exception()
 
 
 def _has_token(query: bytes) -> bool:

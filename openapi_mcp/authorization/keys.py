@@ -126,7 +126,7 @@ class SigningKeys:
         age = self._clock() - self._set.fetched if self._set is not None else MAX_STALE_AGE
         if self._set is not None and age < MAX_STALE_AGE:
             if age > MAX_KEY_AGE and self._clock() >= self._next_fetch:
-                self._start()
+                self._start().add_done_callback(_log_failure)
             return self._set
         if self._fetching is None and self._clock() < self._next_fetch:
             raise AuthorizationServerError(self._failure)
@@ -139,7 +139,7 @@ class SigningKeys:
         """Return the fetch that is under way; begin one if there is none."""
         if self._fetching is None:
             self._fetching = asyncio.create_task(self._fetch())
-            self._fetching.add_done_callback(_log_failure)
+            self._fetching.add_done_callback(retrieve)
         return self._fetching
 
     async def _fetch(self) -> KeySet:
@@ -162,6 +162,12 @@ class SigningKeys:
         if not keys:
             raise AuthorizationServerError(f"{self._url} has no key for signatures that are accepted here")
         return keys
+
+
+def retrieve(task: "asyncio.Task[Any]") -> None:
+    """Take the exception of a task for which nobody may wait any more, so that it is not logged as forgotten."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _log_failure(task: "asyncio.Task[KeySet]") -> None:

@@ -1,11 +1,12 @@
 """The door over HTTP: metadata, challenges, statuses, sessions of subjects, and the names that limits count by."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from starlette.responses import Response
 
 from openapi_mcp.authorization.resource import MAX_SCOPE_CHARACTERS, ProtectedResource, canonical
 from openapi_mcp.authorization.settings import DoorSettings
@@ -282,3 +283,44 @@ def test_without_scopes_in_the_document_every_valid_token_may_do_all(tmp_path: P
     plain = {name: value for name, value in DOCUMENT.items() if name != "security"}
     plain["paths"] = {"/pets": {"get": {"operationId": "listPets", "responses": {}}}}
     assert within(tmp_path, issuer, ask, document=plain) == ({"resource_metadata": METADATA}, {"listPets"})
+
+
+def test_token_is_checked_before_the_body_is_read(tmp_path: Path, issuer: Issuer) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        read.append(True)
+        yield b"{}"
+
+    read: list[bool] = []
+
+    async def ask(world: World) -> list[int]:
+        headers = [{"content-type": "text/plain"}, {"authorization": f"Bearer {issuer.token(iss='https://evil.test')}"}]
+        return [(await world.client.post("/mcp", content=body(), headers=each)).status_code for each in headers]
+
+    assert within(tmp_path, issuer, ask) == [401, 401]
+    assert not read
+
+
+def test_no_token_is_kept_or_logged(tmp_path: Path, issuer: Issuer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    good, bad = issuer.token(scope="pets:read"), issuer.token(exp=1)
+
+    async def ask(world: World) -> str:
+        assert [await world.status(good), await world.status(bad)] == [200, 401]
+        issuer.answers["/keys"] = Response(status_code=500)
+        assert (await world.ask(issuer.token(header={"kid": "new"}), "tools/list")).status_code == 503
+        issuer.answers.clear()
+        door = world.door
+        return f"{door._known} {door._refused} {door._verifying} {vars(door)} {door._verifier!r}"
+
+    kept = within(tmp_path, issuer, ask) + caplog.text
+    assert "Tokens cannot be verified" in caplog.text
+    for token in (good, bad):
+        assert not any(part in kept for part in token.split("."))
+
+
+def test_metadata_and_health_are_all_that_is_served_without_a_token(tmp_path: Path, issuer: Issuer) -> None:
+    async def ask(world: World) -> list[int]:
+        paths = ("/health", "/mcp/", "/mcp", "/other", "/.well-known/oauth-authorization-server")
+        return [(await world.client.get(path)).status_code for path in paths]
+
+    assert within(tmp_path, issuer, ask) == [200, 401, 401, 404, 404]

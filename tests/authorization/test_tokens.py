@@ -4,6 +4,7 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,9 +15,10 @@ import pytest
 from joserfc import jwk
 from starlette.responses import JSONResponse, Response
 
-from openapi_mcp.authorization import keys, tokens
+from openapi_mcp.authorization import discovery, keys, tokens
 from tests.authorization.doors import World, parameters, within
 from tests.authorization.issuing import AUDIENCE, EC, REDIRECT, RSA, Issuer, compact, issuing, unsigned
+from tests.runtime.echo import Recorded, echoing
 
 PATH = "/.well-known/oauth-authorization-server"
 
@@ -277,3 +279,52 @@ def test_verified_tokens_are_forgotten_when_they_expire_and_when_there_are_too_m
         return len(world.door._known), await world.status(token)
 
     assert within(tmp_path, issuer, ask) == (3, 401)
+
+
+@pytest.mark.parametrize("address", ["http://id.example/keys", "file:///etc/passwd", "ftp://127.0.0.1/keys", "//keys"])
+def test_addresses_that_metadata_names_must_be_https(tmp_path: Path, issuer: Issuer, address: str) -> None:
+    issuer.answers[PATH] = JSONResponse(issuer.metadata() | {"jwks_uri": address})
+    assert statuses(tmp_path, issuer, issuer.token()) == [503]
+    with pytest.raises(discovery.AuthorizationServerError, match="neither https nor http on this machine"):
+        asyncio.run(discovery.fetch(address, lambda: True))
+
+
+def test_answer_that_arrives_slowly_has_a_limit_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "FETCH_SECONDS", 0.3)
+
+    done = threading.Event()
+
+    def drip(_: Recorded) -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
+        while not done.wait(0.05):
+            yield b" "
+
+    with echoing() as server:
+        server.respond = drip
+        try:
+            with pytest.raises(discovery.AuthorizationServerError, match="took longer"):
+                asyncio.run(discovery.fetch(server.url, lambda: True))
+        finally:
+            done.set()
+
+
+def test_old_keys_are_renewed_beside_the_requests_and_not_used_for_ever(issuer: Issuer) -> None:
+    now = 1000.0
+
+    async def use() -> None:
+        nonlocal now
+        signing = keys.SigningKeys(issuer.issuer, lambda: True, lambda: now)
+        assert await signing.find("RS256", "rsa-0")
+        now += keys.MAX_KEY_AGE + 1
+        assert await signing.find("RS256", "rsa-0")
+        assert signing._fetching is not None
+        await signing._fetching
+        assert issuer.requests["/keys"] == 2
+        issuer.answers["/keys"] = Response(status_code=500)
+        now += keys.MAX_STALE_AGE - 1
+        assert await signing.find("RS256", "rsa-0"), "keys outlast a failure of the authorization server"
+        now += 2
+        with pytest.raises(discovery.AuthorizationServerError):
+            await signing.find("RS256", "rsa-0")
+
+    asyncio.run(use())

@@ -1,0 +1,93 @@
+"""The options of the door on the command line and in a settings file, as `serve` takes them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openapi_mcp.cli.console import secrets_of_options
+from openapi_mcp.cli.settings import HttpSettings, read_settings
+from openapi_mcp.config import Config
+from tests.authorization.doors import DOCUMENT, HELLO
+from tests.command import ROOT
+
+DOOR = ("--auth-issuer", "https://id.test", "--auth-audience", "https://mcp.test/mcp")
+
+
+def serve(folder: Path, *options: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    document = folder / "pets.json"
+    document.write_text(json.dumps(DOCUMENT))
+    program = [sys.executable, "-m", "openapi_mcp", "serve", str(document), *options]
+    environment = {**os.environ, "OPENAPI_MCP_AUTH_TOKEN": "", "OPENAPI_MCP_AUTH_CLIENT_SECRET": ""}
+    return subprocess.run(
+        program, cwd=ROOT, input=stdin, capture_output=True, text=True, timeout=90, env=environment, check=False
+    )
+
+
+@pytest.mark.process
+def test_on_stdio_no_token_is_asked_for(tmp_path: Path) -> None:
+    messages: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]
+    stdin = "".join(json.dumps(message) + "\n" for message in messages)
+    finished = serve(tmp_path, *DOOR, "--transport", "stdio", stdin=stdin)
+    answers = [json.loads(line) for line in finished.stdout.splitlines()]
+    assert {tool["name"] for tool in answers[-1]["result"]["tools"]} == {
+        "listPets", "createPet", "deletePets", "getStatus",
+    }  # fmt: skip
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (DOOR[:2], "--auth-audience"),
+        (("--auth-issuer", "http://id.test", *DOOR[2:]), "must be https"),
+        ((*DOOR, "--auth-token", "open-sesame"), "either fixed or issued"),
+        ((*DOOR, "--auth-scopes", "nothing*=a"), "no tool matches nothing*"),
+        ((*DOOR, "--auth-includes", "a"), "SCOPE=SCOPES"),
+    ],
+)
+def test_wrong_options_end_the_start_with_a_cure(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+    finished = serve(tmp_path, *options, "--port", "0")
+    assert finished.returncode == 2
+    assert words in finished.stderr
+    assert "what to do" in finished.stderr
+    assert "open-sesame" not in finished.stderr
+
+
+def test_settings_file_has_the_same_options(tmp_path: Path) -> None:
+    file = tmp_path / "pets.toml"
+    file.write_text(
+        'auth-issuer = "https://id.test"\nauth-audience = ["https://MCP.test/mcp/", "api://pets"]\n'
+        '[auth-scopes]\n"method:get" = "read"\n"*" = "write|admin"\n[auth-includes]\nadmin = "*"\n'
+    )
+    options = read_settings(file)
+    door = HttpSettings.from_options(options).door
+    assert door is not None
+    assert (door.resource.uri, door.resource.audiences, door.client_id) == (
+        "https://mcp.test/mcp",
+        ("api://pets",),
+        None,
+    )
+    rights = Config.from_options("pets.json", options).auth_rights
+    assert [(each.pattern, each.alternatives) for each in rights.patterns] == [
+        ("method:get", (("read",),)),
+        ("*", (("write",), ("admin",))),
+    ]
+    assert rights.includes == {"admin": ("*",)}
+
+
+def test_secret_of_the_client_is_hidden() -> None:
+    options = {"auth_client_secret": "a-secret", "auth_issuer": "https://id.test"}
+    assert "a-secret" in set(secrets_of_options("pets.json", options))
+    settings = HttpSettings.from_options(
+        options | {"auth_audience": ["https://mcp.test"], "auth_introspection": True, "auth_client_id": "door"}
+    )
+    assert "a-secret" not in f"{settings!r} {settings.door!r}"

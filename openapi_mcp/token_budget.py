@@ -88,25 +88,48 @@ __all__ = ["size", "sizes", "tokens", "tokens_of_bytes", "total"]
 
 
 def sizes(tools: Iterable[Tool]) -> Iterator[int]:
-    """Yield the size of each tool. Shared definitions are measured once: all together they may have gigabytes."""
-    cache: dict[int, int] = {}  # of each definition, and of each tool's `$defs`
+    """Yield the size of each tool. Shared parts are measured once: all together they may have gigabytes."""
+    kept = tuple(tools)
+    cache: dict[int, int] = {}  # of each property, definition and output schema, and of each tool's `$defs`
 
     def cached_size(part: Schema, measure: Callable[[Schema], int]) -> int:
         if id(part) not in cache:
             cache[id(part)] = measure(part)
         return cache[id(part)]
 
-    def total_size(definitions: Schema) -> int:
-        each = sum(len(name) + cached_size(schema, byte_length) for name, schema in definitions.items())
-        return each + len('"":,') * len(definitions) - 1
+    def total_size(schemas: Schema) -> int:
+        each = sum(len(name) + cached_size(schema, byte_length) for name, schema in schemas.items())
+        return each + len('"":,') * len(schemas) - 1 if schemas else 0
 
-    for tool in tools:
-        definitions = tool.input_schema.get("$defs")
-        if not definitions:
-            yield size(tool)
-        else:
-            empty = replace(tool, input_schema={**tool.input_schema, "$defs": {}})
-            yield size(empty) + cached_size(definitions, total_size)
+    for tool in kept:
+        properties, definitions = tool.input_schema.get("properties", {}), tool.input_schema.get("$defs")
+        inputs: Schema = {**tool.input_schema, "properties": {}}
+        inner = total_size(properties)
+        if definitions:
+            inputs["$defs"] = {}
+            inner += cached_size(definitions, total_size)
+        if tool.output_schema is not None:
+            inner += cached_size(tool.output_schema, _size_of_output)
+        yield size(_description(tool, inputs)) + inner
+
+
+def _size_of_output(schema: Schema) -> int:
+    """Return the bytes that an output schema adds to the entry of a tool."""
+    return size(replace(_EMPTY, output_schema=schema)) - size(_EMPTY)
+
+
+def _description(tool: Tool, input_schema: Schema) -> ToolDescription:
+    """Return what is listed of a tool but its schemas."""
+    return ToolDescription(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=input_schema,
+        annotations=tool.annotations,
+    )
+
+
+_EMPTY: Final = ToolDescription(name="", description="", input_schema={}, annotations={})
 
 
 def tokens(tool: ToolDescription) -> int:

@@ -11,7 +11,7 @@ section 8.2.
 """
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -97,6 +97,9 @@ class Resolver:
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        # What `schemas.subschemas` has found before, by pointer: it asks for shared schemas many times.
+        self.flags: dict[tuple[str, str], bool] = {}
+        self.read_only: dict[str, tuple[Collection[str], Collection[str]]] = {}
         self._targets: dict[str, tuple[Any, str]] = {}
         self._identified_targets: dict[tuple[str, str], tuple[Any, str]] = {}  # by a reference and its pointer
         self._walking: set[str] = set()

@@ -9,15 +9,16 @@ Specification: OpenAPI 3.0.4 and 3.2 Schema Object; JSON Schema 2020-12 Core sec
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Self
+from dataclasses import replace
+from typing import Any, ClassVar, Final
 
 from .. import plain_text
-from ..document.model import join
 from ..document.resolver import BrokenReference, Resolver
 from ..errors import Problem
 from ..runtime.types import Schema
 from . import keywords, patterns
+from .locations import REVERSING, Reference, SchemaContext, SchemaLocation
+from .plain import PLAIN_TYPES, PlainSchemas
 from .subschemas import contains_keyword, has_flag, property_names, read_only_names
 
 DEFINITIONS: Final = "#/$defs/"
@@ -40,9 +41,6 @@ MAPS: Final[Mapping[str, bool]] = {"properties": False, "patternProperties": Fal
 _BOOLEANS: Final = frozenset({"items", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"})
 """Keywords whose boolean schema stays a boolean: validators and models know it as a switch."""
 
-_REVERSING: Final = frozenset({"not", "if"})
-"""Keywords that are left out if a part of their schema was: a weaker schema in there would refuse more values."""
-
 _WIDENED: Final = frozenset({"oneOf", "readOnly"})
 """Keywords that are converted so that more values are accepted."""
 
@@ -55,66 +53,11 @@ _BESIDE_A_REFERENCE: Final = frozenset({"description", "nullable", "deprecated",
 """Keywords that count beside a `$ref` in 3.0 too, against the specification: authors write them on purpose."""
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaContext:
-    """The facts about the surroundings of a schema that change its conversion.
-
-    `exact`: it is inside `not` or `if`, where a schema that accepts more values makes the whole refuse some.
-    `read_only`: names of properties that are `readOnly` in a schema around it or a part of its `allOf`, for the same
-    value: they are left out. `optional`: names that are so in an alternative of such a schema: they are not required.
-    """
-
-    exact: bool = False
-    read_only: frozenset[str] = frozenset()
-    optional: frozenset[str] = frozenset()
-
-    def inside(self, keyword: str | int, *, in_place: bool) -> Self:
-        """Return the context of the schemas at a keyword."""
-        return type(self)(
-            exact=self.exact or keyword in _REVERSING,
-            read_only=self.read_only if in_place else frozenset(),
-            optional=self.optional if keyword == "allOf" else frozenset(),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaLocation:
-    """The pointer of a schema, its depth in the definition, and its context.
-
-    `in_place`: it applies to the same value as the definition. `negated`: it is inside an odd number of `not`.
-    """
-
-    pointer: str
-    depth: int = 0
-    in_place: bool = True
-    negated: bool = False
-    context: SchemaContext = SchemaContext()
-
-    def inside(self, *tokens: str | int, in_place: bool = False) -> Self:
-        """Return the location of a schema within this one."""
-        return type(self)(
-            join(self.pointer, *tokens),
-            self.depth + 1,
-            self.in_place and in_place,
-            self.negated != (tokens == ("not",)),
-            self.context.inside(tokens[0], in_place=in_place),
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reference:
-    """A reference in a converted schema: name of the definition, object that holds the `$ref`, location of that."""
-
-    name: str
-    holder: Schema
-    location: SchemaLocation
-
-    def open(self) -> None:
-        """Replace the reference by a schema that accepts anything."""
-        del self.holder["$ref"]
-        if self.location.negated:
-            self.holder["not"] = {}
-
+_COMBINED: Final = frozenset(
+    {"allOf", "oneOf", "nullable", "enum", "discriminator", "format", "contentMediaType", "patternProperties"}
+    | {"exclusiveMinimum", "exclusiveMaximum", keywords.HEADER_ANNOTATION}
+)
+"""Keywords that `_rewritten` looks at, beside the type."""
 
 _Convert = Callable[["SchemaConversion", Schema, str, Any, SchemaLocation], None]
 
@@ -133,7 +76,7 @@ class SchemaConversion:
         report: Callable[[Problem], None],
         *,
         modern: bool,
-        max_text_length: int = plain_text.MAX_DESCRIPTION_LENGTH,
+        plain: PlainSchemas,
     ) -> None:
         self.references: list[Reference] = []
         self.broken: BrokenReference | None = None
@@ -142,7 +85,7 @@ class SchemaConversion:
         self._name = name
         self._report = report
         self._modern = modern
-        self._longest_text = max_text_length
+        self._plain = plain
         self._complaints = 0
 
     def schema(self, node: Any, location: SchemaLocation) -> Schema:
@@ -161,6 +104,12 @@ class SchemaConversion:
         if isinstance(node.get("$ref"), str) or isinstance(node.get("$dynamicRef"), str):
             return self._beside(node, location)
         return self._filled({}, node, location)
+
+    def _inside(self, node: Any, location: SchemaLocation, *tokens: str | int, in_place: bool = False) -> Schema:
+        """Convert a schema within the one at a location."""
+        if location.depth + 1 < MAX_INLINE_DEPTH and (schema := self._plain.of(node)) is not None:
+            return schema
+        return self.schema(node, location.inside(*tokens, in_place=in_place))
 
     def _with_read_only_names(self, node: Mapping[str, Any], location: SchemaLocation) -> SchemaLocation:
         """Return the location with the read-only properties of a schema in its context.
@@ -246,6 +195,9 @@ class SchemaConversion:
         schema[keyword] = keywords.READERS[keyword](value)
 
     def _type(self, schema: Schema, _: str, value: Any, location: SchemaLocation) -> None:
+        if isinstance(value, str) and value in keywords.TYPES:
+            schema["type"] = value
+            return
         values = value if isinstance(value, list) else [value]
         names = keywords.types(value)
         if any(str(name).lower() not in (*keywords.TYPES, "file") for name in values):
@@ -271,7 +223,7 @@ class SchemaConversion:
         schema[keyword] = keywords.number(value)
 
     def _description(self, schema: Schema, keyword: str, value: Any, _: SchemaLocation) -> None:
-        if text := plain_text.trim(plain_text.clean(value), self._longest_text):
+        if text := plain_text.trim(plain_text.clean(value), self._plain.max_text_length):
             schema[keyword] = text
 
     def _deprecated(self, schema: Schema, keyword: str, value: Any, _: SchemaLocation) -> None:
@@ -301,8 +253,8 @@ class SchemaConversion:
             self._tuple(schema, value, location)
         elif isinstance(value, dict | bool):
             complaints = self._complaints
-            subschema = self.schema(value, location.inside(keyword, in_place=SINGLE[keyword]))
-            if keyword not in _REVERSING or self._complaints == complaints:
+            subschema = self._inside(value, location, keyword, in_place=SINGLE[keyword])
+            if keyword not in REVERSING or self._complaints == complaints:
                 schema[keyword] = subschema
         else:
             raise keywords.InvalidKeyword("a schema")
@@ -318,7 +270,7 @@ class SchemaConversion:
             raise keywords.InvalidKeyword("a list of schemas, at least one")
         in_place = LISTS[keyword]
         schema[keyword] = [
-            self.schema(node, location.inside(keyword, index, in_place=in_place)) for index, node in enumerate(value)
+            self._inside(node, location, keyword, index, in_place=in_place) for index, node in enumerate(value)
         ]
 
     def _map(self, schema: Schema, keyword: str, value: Any, location: SchemaLocation) -> None:
@@ -326,17 +278,17 @@ class SchemaConversion:
             raise keywords.InvalidKeyword("a map of schemas")
         in_place = MAPS[keyword]
         schema[keyword] = {
-            name: self.schema(node, location.inside(keyword, name, in_place=in_place)) for name, node in value.items()
+            name: self._inside(node, location, keyword, name, in_place=in_place) for name, node in value.items()
         }
 
     def _properties(self, schema: Schema, keyword: str, value: Any, location: SchemaLocation) -> None:
         """Convert the properties without those that only the server may set."""
         if isinstance(value, dict) and not location.context.exact:
-            pointer, read_only = join(location.pointer, keyword), location.context.read_only
+            pointer, read_only = location.pointer, location.context.read_only
             value = {
                 name: node
                 for name, node in value.items()
-                if name not in read_only and not has_flag(self._resolver, node, join(pointer, name), "readOnly")
+                if name not in read_only and not has_flag(self._resolver, node, pointer, name, "readOnly")
             }
         self._map(schema, keyword, value, location)
 
@@ -353,6 +305,9 @@ class SchemaConversion:
 
     def _rewritten(self, schema: Schema, node: Mapping[str, Any], location: SchemaLocation) -> Schema:
         """Rewrite the combinations of keywords that JSON Schema does not have or clients refuse."""
+        kind = node.get("type")
+        if _COMBINED.isdisjoint(node) and (kind is None or (isinstance(kind, str) and kind in PLAIN_TYPES)):
+            return schema
         keywords.merge_exclusive_bounds(schema, node)
         keywords.open_if_patterns_are_missing(schema, node)
         keywords.encode_bytes(schema, node)

@@ -22,11 +22,10 @@ from .conversion import (
     LISTS,
     MAPS,
     SINGLE,
-    Reference,
-    SchemaContext,
     SchemaConversion,
-    SchemaLocation,
 )
+from .locations import Reference, SchemaContext, SchemaLocation
+from .plain import PlainSchemas
 
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -83,6 +82,7 @@ class SchemaCompiler:
     ) -> None:
         self.resolver = resolver
         self.max_text_length = max_text_length
+        self._plain = PlainSchemas(max_text_length)
         self.problems: list[Problem] = []
         self.has_header_annotations = False  # True once a schema has had `x-mcp-header`; few documents use it
         self._modern = document.version != "3.0"
@@ -101,6 +101,8 @@ class SchemaCompiler:
 
     def convert(self, node: Any, pointer: str) -> Schema:
         """Return the converted schema at a pointer. Raises BrokenReference if one of its own references is broken."""
+        if (schema := self._plain.of(node)) is not None:
+            return schema
         if pointer not in self._converted:
             self._converted[pointer] = self._conversion(_DefinitionSource(node, pointer, SchemaContext()))
         return self._converted[pointer].checked()
@@ -119,7 +121,7 @@ class SchemaCompiler:
         Raises BrokenReference if a reference in one of them leads nowhere, TooManyDefinitions where the tools of the
         document need too many different sets of definitions.
         """
-        names = {name for schema in schemas for name in referenced_names(schema)}
+        names = {name for schema in schemas if not _INNER.isdisjoint(schema) for name in referenced_names(schema)}
         if self.resolver.is_exhausted and not names <= self._reachable.keys():
             raise TooManyDefinitions
         self._finish(names)
@@ -142,7 +144,7 @@ class SchemaCompiler:
 
     def _conversion(self, source: _DefinitionSource) -> _Converted:
         conversion = SchemaConversion(
-            self.resolver, self._name, self.problems.append, modern=self._modern, max_text_length=self.max_text_length
+            self.resolver, self._name, self.problems.append, modern=self._modern, plain=self._plain
         )
         schema = conversion.schema(source.node, SchemaLocation(source.pointer, context=source.context))
         self.has_header_annotations = self.has_header_annotations or conversion.has_header_annotations
@@ -268,6 +270,10 @@ class SchemaCompiler:
                 hint=hint,
             )
         )
+
+
+_INNER: Final = frozenset({"$ref", *SINGLE, *LISTS, *MAPS})
+"""Keywords with a reference or with schemas, which may have one."""
 
 
 def referenced_names(schema: Schema) -> Iterator[str]:

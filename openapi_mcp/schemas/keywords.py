@@ -43,6 +43,8 @@ class InvalidKeyword(ValueError):
 
 def types(value: Any) -> list[str]:
     """Return `type` as a list of distinct types; unknown ones are left out."""
+    if isinstance(value, str) and value in TYPES:
+        return [value]
     names = value if isinstance(value, list) else [value]
     lowered = [name.lower() for name in names if isinstance(name, str)]
     return [name for name in dict.fromkeys(lowered) if name in TYPES]
@@ -307,5 +309,7 @@ def unwrap_all_of(schema: Schema) -> Schema:
     if len(schema.get("allOf", [])) != 1 or schema.keys() - _ANNOTATIONS != {"allOf"}:
         return schema
     inner: Schema = schema.pop("allOf")[0]
+    if "$ref" not in inner:  # a plain schema, which others share
+        return {**inner, **schema}
     inner.update(schema)
     return inner

@@ -4,7 +4,7 @@ No reference is followed twice, and broken ones are skipped. Once the resolver h
 counts. Specification: OpenAPI 3.0.4 Schema Object (`readOnly`, `writeOnly`).
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from itertools import islice
 from typing import Any, Final
 
@@ -15,11 +15,23 @@ MAX_SUBSCHEMAS: Final = 100
 """Schemas that are visited. Real ones have a dozen parts; a document made to take hours has thousands."""
 
 
-def has_flag(resolver: Resolver, node: Any, pointer: str, flag: str) -> bool:
-    """Return whether a property, the target of its `$ref` or a part of its `allOf` has `readOnly` or `writeOnly`."""
+def has_flag(resolver: Resolver, node: Any, owner: str, name: str, flag: str) -> bool:
+    """Return whether a property, the target of its `$ref` or a part of its `allOf` has `readOnly` or `writeOnly`.
+
+    `owner` is the pointer of the schema whose property it is.
+    """
     if isinstance(node, dict) and "$ref" not in node and "allOf" not in node:
         return node.get(flag) is True
-    return any(part.get(flag) is True for part, _ in parts_of(resolver, node, pointer))
+    pointer = join(owner, "properties", name)
+    if not isinstance(node, dict) or "allOf" in node or node.get(flag) is True:
+        return any(part.get(flag) is True for part, _ in parts_of(resolver, node, pointer))
+    try:
+        target, pointer = resolver.lookup(node["$ref"], pointer)
+    except BrokenReference:
+        return False
+    if (pointer, flag) not in resolver.flags:
+        resolver.flags[pointer, flag] = any(part.get(flag) is True for part, _ in parts_of(resolver, target, pointer))
+    return resolver.flags[pointer, flag]
 
 
 def parts_of(
@@ -76,12 +88,24 @@ def read_only_names(
     for part, location in parts_of(resolver, node, pointer, alternatives=alternatives):
         if not resolver.spend(len(_properties(part))):
             break
-        for name, schema in _properties(part).items():
-            if isinstance(schema, dict) and schema.get("readOnly") is False:
-                writable.add(name)
-            elif has_flag(resolver, schema, join(location, "properties", name), "readOnly"):
-                names.add(name)
+        if location not in resolver.read_only:
+            resolver.read_only[location] = _read_only_properties(resolver, part, location)
+        names.update(resolver.read_only[location][0])
+        writable.update(resolver.read_only[location][1])
     return frozenset(names - writable)
+
+
+def _read_only_properties(
+    resolver: Resolver, node: Mapping[str, Any], pointer: str
+) -> tuple[Collection[str], Collection[str]]:
+    """Return the properties of a schema that are `readOnly`, and those for which it says `readOnly: false`."""
+    names, writable = list[str](), list[str]()
+    for name, schema in _properties(node).items():
+        if isinstance(schema, dict) and schema.get("readOnly") is False:
+            writable.append(name)
+        elif has_flag(resolver, schema, pointer, name, "readOnly"):
+            names.append(name)
+    return names, writable
 
 
 def property_names(resolver: Resolver, node: Any, pointer: str) -> frozenset[str]:

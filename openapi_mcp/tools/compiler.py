@@ -25,11 +25,11 @@ from ..token_budget import FULL, TokenBudget, ToolLimits, sizes
 from . import negotiation, server_info
 from .base_urls import BaseUrls, check_variables
 from .extensions import Overrides, read_overrides
-from .input_schema import input_schema
+from .input_schema import ParameterArguments, input_schema
 from .names import ToolKey, suggest_names, tool_names, words
 from .negotiation import ContentType, DeclaredHeader
 from .operations import Operation, operations
-from .parameters import ParameterKey, parameter_key, parameters
+from .parameters import ParameterKey, SharedParameters, parameter_key, parameters
 from .request_body import BodyArguments, RequestBodies
 from .responses import Responses
 from .security import Alternatives, Security, defined_schemes
@@ -188,6 +188,8 @@ class _ToolCompiler:
         self._bodies = RequestBodies(self._schemas, problems.append)
         self._responses = Responses(resolver, limits.output)
         self._security = Security(document, resolver)
+        self._parameters: SharedParameters = {}
+        self._arguments: ParameterArguments = {}
         self._base_urls = BaseUrls(document, resolver, base_url)
 
     def all_problems(self) -> Iterable[Problem]:
@@ -216,7 +218,7 @@ class _ToolCompiler:
 
     def _tool(self, name: str, operation: Operation, overrides: Overrides) -> Tool:
         security = self._security.of(operation)
-        declared = parameters(operation, self._resolver, _secrets(security))
+        declared = parameters(operation, self._resolver, _secrets(security), self._parameters)
         self._problems += declared.problems
         body = self._bodies.of(operation)
         response = self._responses.of(operation)
@@ -224,7 +226,7 @@ class _ToolCompiler:
         accept = negotiation.accept(declared.negotiated.get("accept"), response.media_types)
         content_type = self._content_type(declared.negotiated.get("content-type"), body)
         body = content_type.body
-        inputs = input_schema(declared.settable, body, self._schemas, accept)
+        inputs = input_schema(declared.settable, body, self._schemas, accept, self._arguments)
         return Tool(
             name=name,
             title=_title(operation, overrides),

@@ -7,9 +7,10 @@ Specification: MCP server/tools ("inputSchema"), JSON Schema 2020-12, MCP 2026-0
 Tool Parameters").
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from .. import plain_text
 from ..document.model import join
@@ -34,6 +35,10 @@ _CONTENT_TYPE_NAMES: Final = ("content_type", "body_content_type")
 _ACCEPT_NAMES: Final = ("accept", "accept_header")
 
 
+MAX_SHARED_ARGUMENTS: Final = 16_384
+"""Arguments that tools share: the properties of the largest documents known have some 5,000 names."""
+
+
 @dataclass(frozen=True, slots=True)
 class InputSchema:
     """The inputSchema of a tool and its arguments, one for each property."""
@@ -42,14 +47,26 @@ class InputSchema:
     arguments: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _UnnamedArgument:
-    """An argument before it has a name, the schema of its value, and the pointer of that schema in the document."""
+class _UnnamedArgument(NamedTuple):
+    """An argument before it has a name, and the schema of its value.
+
+    That schema has the pointer `place` in the document, or is the property `name` of the schema there.
+    """
 
     key: ArgumentKey
     schema: Schema
     argument: Argument
-    pointer: str = "#"
+    place: str = "#"
+    name: str | None = None
+
+    @property
+    def pointer(self) -> str:
+        """The pointer of the schema in the document."""
+        return self.place if self.name is None else join(self.place, "properties", self.name)
+
+
+ParameterArguments = dict[int, tuple[Parameter, _UnnamedArgument]]
+"""The arguments of parameters, by the id of each, which is kept."""
 
 
 def input_schema(
@@ -57,18 +74,21 @@ def input_schema(
     body: BodyArguments | None,
     schemas: SchemaCompiler,
     accept: Accept | None = None,
+    shared: ParameterArguments | None = None,
 ) -> InputSchema:
     """Return the inputSchema of an operation: parameters and body in the document's order, then a choice of Accept.
 
-    Raises BrokenReference.
+    `shared` has the arguments of parameters that other operations have too. Raises BrokenReference.
     """
-    entries = [*(_of_parameter(parameter, schemas) for parameter in parameters), *_of_body(body, schemas)]
-    if accept is not None and accept.choices:
-        entries.append(_of_accept(accept))
+    known = {} if shared is None else shared
+    entries = [*_of_parameters(parameters, schemas, known), *_of_body(body, schemas), *_of_accept(accept)]
     names = argument_names([entry.key for entry in entries])
     homonyms = _homonyms(entries, names)
     properties = {
-        name: _named(entry, name, schemas, homonyms.get(name, "")) for name, entry in zip(names, entries, strict=True)
+        name: entry.schema
+        if name == entry.argument.wire_name and "$ref" not in entry.schema and name not in homonyms
+        else _named(entry, name, schemas, homonyms.get(name, ""))
+        for name, entry in zip(names, entries, strict=True)
     }
     required = [name for name, entry in zip(names, entries, strict=True) if entry.argument.required]
     try:
@@ -90,8 +110,12 @@ def input_schema(
         pointers = {name: entry.pointer for name, entry in zip(names, entries, strict=True)}
         schema = _check_header_annotations(schema, pointers, schemas)
     return InputSchema(
-        schema, tuple(replace(entry.argument, name=name) for name, entry in zip(names, entries, strict=True))
+        schema, tuple(_renamed(entry.argument, name) for name, entry in zip(names, entries, strict=True))
     )
+
+
+def _renamed(argument: Argument, name: str) -> Argument:
+    return argument if argument.name == name else replace(argument, name=name)
 
 
 def _without_references(schema: Schema) -> Schema:
@@ -108,6 +132,15 @@ def _too_many_definitions(pointer: str) -> Problem:
         message="the tools of this document need too many schemas; anything is accepted where this refers to others",
         hint="select fewer operations with --include",
     )
+
+
+def _of_parameters(
+    parameters: Iterable[Parameter], schemas: SchemaCompiler, known: ParameterArguments
+) -> Iterator[_UnnamedArgument]:
+    for parameter in parameters:
+        if id(parameter) not in known:
+            known[id(parameter)] = parameter, _of_parameter(parameter, schemas)
+        yield known[id(parameter)][1]
 
 
 def _of_parameter(parameter: Parameter, schemas: SchemaCompiler) -> _UnnamedArgument:
@@ -151,10 +184,10 @@ def _of_body(body: BodyArguments | None, schemas: SchemaCompiler) -> Iterator[_U
     if body.properties is None:
         yield _body_argument(body, schemas)
     else:
+        required = frozenset(body.properties.required)
         for name, schema in body.properties.properties.items():
-            required = name in body.properties.required
-            argument = Argument(name=name, location="body", wire_name=name, required=required)
-            yield _UnnamedArgument(ArgumentKey("body", name), schema, argument, join(body.pointer, "properties", name))
+            key, argument = _property_argument(name, name in required)
+            yield _UnnamedArgument(key, schema, argument, body.pointer, name)
     if body.choices:
         choice: Schema = {"type": "string", "enum": list(body.choices)}
         if any(media.takes for media in body.body.media_types):
@@ -168,12 +201,20 @@ def _of_body(body: BodyArguments | None, schemas: SchemaCompiler) -> Iterator[_U
         )
 
 
-def _of_accept(accept: Accept) -> _UnnamedArgument:
+@lru_cache(maxsize=MAX_SHARED_ARGUMENTS)
+def _property_argument(name: str, required: bool) -> tuple[ArgumentKey, Argument]:
+    """Return the key and argument of a property of a body: one object for all tools with a property of this name."""
+    return ArgumentKey("body", name), Argument(name=name, location="body", wire_name=name, required=required)
+
+
+def _of_accept(accept: Accept | None) -> Iterator[_UnnamedArgument]:
+    if accept is None or not accept.choices:
+        return
     schema: Schema = {"type": "string", "enum": list(accept.choices), "description": "The media type of the answer."}
     if accept.default is not None:
         schema["default"] = accept.default
     argument = Argument(name="accept", location="header", wire_name="Accept")
-    return _UnnamedArgument(ArgumentKey("accept", None, _ACCEPT_NAMES), schema, argument)
+    yield _UnnamedArgument(ArgumentKey("accept", None, _ACCEPT_NAMES), schema, argument)
 
 
 def _body_argument(body: BodyArguments, schemas: SchemaCompiler) -> _UnnamedArgument:
@@ -228,6 +269,9 @@ def _named(entry: _UnnamedArgument, name: str, schemas: SchemaCompiler, location
 
 def _homonyms(entries: Sequence[_UnnamedArgument], names: Sequence[str]) -> dict[str, str]:
     """Return a sentence with the location of each argument whose original name another location has too."""
+    wire_names = [entry.argument.wire_name for entry in entries]
+    if len(set(wire_names)) == len(wire_names):
+        return {}
     groups: dict[str, dict[str, str]] = {}
     for entry, name in zip(entries, names, strict=True):
         if entry.argument.wire_name is not None:

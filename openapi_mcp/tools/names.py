@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Final
 
 MAX_NAME_LENGTH: Final = 64
@@ -63,7 +64,8 @@ def distinct_names(
     steps = [0] * len(candidates)
     while True:
         names = [_name(candidate, step, limit) for candidate, step in zip(candidates, steps, strict=True)]
-        conflicts = _conflicts(candidates, [fold(name) for name in names], steps)
+        folded = [fold(name) for name in names]
+        conflicts = _conflicts(candidates, folded, steps) if len(set(folded)) < len(folded) else ()
         if not conflicts:
             return names
         for index in conflicts:
@@ -170,7 +172,17 @@ def argument_names(keys: Sequence[ArgumentKey]) -> list[str]:
     Of several locations with one name, the path has it first, then body, query, header and cookie; the others have
     their location appended.
     """
+    wire_names = [key.wire_name for key in keys if key.wire_name is not None and _is_legal(key.wire_name)]
+    if len(set(wire_names)) == len(keys):
+        return wire_names
     return distinct_names([_argument_candidate(key) for key in keys])
+
+
+@lru_cache(maxsize=65_536)
+def _is_legal(wire_name: str) -> bool:
+    """Return whether an argument may have the name of its parameter or property."""
+    is_special = wire_name.startswith("__") or not wire_name.strip("_")  # `__proto__` is special in JavaScript
+    return _ARGUMENT.fullmatch(wire_name) is not None and not is_special
 
 
 def _argument_candidate(key: ArgumentKey) -> NameCandidate:

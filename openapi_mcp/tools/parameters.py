@@ -91,14 +91,25 @@ class OperationParameters:
     """The declared headers Accept and Content-Type, by their names in lower case."""
 
 
-def parameters(operation: Operation, resolver: Resolver, secrets: Iterable[tuple[str, str]]) -> OperationParameters:
-    """Return the parameters of an operation.
+_ORDER: Final[Mapping[str, int]] = {location: index for index, location in enumerate(STYLES)}
+
+SharedParameters = dict[tuple[str, str], "Parameter"]
+"""The parameters that were read, by pointer and by their names in requests: operations share many of them."""
+
+
+def parameters(
+    operation: Operation,
+    resolver: Resolver,
+    secrets: Iterable[tuple[str, str]],
+    shared: SharedParameters | None = None,
+) -> OperationParameters:
+    """Return the parameters of an operation; those of `shared` are not read, nor their defects reported, again.
 
     Within a location, the order is the document's. `secrets` are locations and names of parameters that carry a
     credential, which a model may never set. Raises BrokenReference where a parameter is a broken reference.
     """
-    reader = _ParameterReader(operation, resolver, secrets)
-    ordered = sorted(reader.parameters(), key=lambda parameter: list(STYLES).index(parameter.location))
+    reader = _ParameterReader(operation, resolver, secrets, {} if shared is None else shared)
+    ordered = sorted(reader.parameters(), key=lambda parameter: _ORDER[parameter.location])
     return OperationParameters(
         settable=tuple(ordered),
         problems=tuple(reader.problems),
@@ -114,7 +125,10 @@ _NO_SEGMENTS: Final = ("", ".", "..")
 class _ParameterReader:
     """A reader of the parameters of one operation."""
 
-    def __init__(self, operation: Operation, resolver: Resolver, secrets: Iterable[tuple[str, str]]) -> None:
+    def __init__(
+        self, operation: Operation, resolver: Resolver, secrets: Iterable[tuple[str, str]], shared: SharedParameters
+    ) -> None:
+        self._shared = shared
         self.problems: list[Problem] = []
         self.required_secrets: set[ParameterKey] = set()
         self.negotiated: dict[str, DeclaredHeader] = {}
@@ -134,7 +148,13 @@ class _ParameterReader:
         merged = self._match_path_names(merged)
         for (location, _), (value, pointer) in merged.items():
             if self._is_settable(location, value, pointer):
-                yield self._parameter(value, pointer)
+                key = pointer, value["name"]
+                if value["name"] in self._document_names:
+                    yield self._parameter(value, pointer)
+                    continue
+                if key not in self._shared:
+                    self._shared[key] = self._parameter(value, pointer)
+                yield self._shared[key]
         declared = {value["name"] for (location, _), (value, _) in merged.items() if location == "path"}
         for name in self._expressions:
             if name not in declared:

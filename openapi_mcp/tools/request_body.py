@@ -101,7 +101,7 @@ def _merge(parts: list[Properties]) -> Properties | None:
         required |= dict.fromkeys(part.required)
         for name, schema in part.properties.items():
             first = properties.setdefault(name, schema)
-            if first != schema:
+            if first is not schema and first != schema:
                 properties[name] = {"allOf": [first, schema]}
     return Properties(properties=properties, required=tuple(required))
 
@@ -168,6 +168,7 @@ class RequestBodies:
         self._resolver = schemas.resolver
         self._report = report
         self._bodies: dict[str, BodyArguments | None] = {}  # by the pointer of the Request Body Object
+        self._flattened: dict[str, Properties | None] = {}  # by the name of the definition that is all of a body
 
     def of(self, operation: Operation) -> BodyArguments | None:
         """Return the body of an operation, or None where it has none that can be sent. Raises BrokenReference."""
@@ -276,7 +277,7 @@ class RequestBodies:
 
         An optional body with required properties stays one argument: a caller gives all of them or no body.
         """
-        body = flatten(options[0].schema, self._schemas.definition)
+        body = self._flatten(options[0].schema)
         if body is None or (body.required and not required):
             return None
         if len(body.properties) > MAX_PROPERTIES:
@@ -284,6 +285,14 @@ class RequestBodies:
         if not all(_has_fields(option.media_type.content_type) for option in options):
             return body
         return replace(body, properties=encodings.adapt_properties(body.properties, options[0].media_type.encoding))
+
+    def _flatten(self, schema: Schema) -> Properties | None:
+        if schema.keys() != {"$ref"}:
+            return flatten(schema, self._schemas.definition)
+        name = schema["$ref"]
+        if name not in self._flattened:
+            self._flattened[name] = flatten(schema, self._schemas.definition)
+        return self._flattened[name]
 
     def _types(self, schema: Schema, visited: set[str]) -> tuple[str, ...]:
         """Return the JSON types that a schema accepts; empty where any type may be accepted.

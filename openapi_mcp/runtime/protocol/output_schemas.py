@@ -4,6 +4,10 @@ APIs drift from their documents: 1 for "1", null for a list, an object for an ar
 against outputSchema and refuse the whole result, so no keyword may be listed that any JSON value fails. What remains
 describes: properties, items, and the documented type at the head of a description.
 
+A model pays for it with every list, and sees the names again in every answer. So a large one is listed with its types
+alone and as many levels as fit, and where its first level does not fit, it is not listed. A tool without outputSchema
+may have structuredContent.
+
 Specification: MCP server/tools ("Output Schema": structured results must conform, and clients should validate them);
 JSON Schema 2020-12 Core §10 (a keyword for objects or arrays says nothing about other values).
 """
@@ -12,6 +16,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..types import Schema
+from . import jsonrpc
+
+MAX_LISTED_BYTES: Final = 768
+"""Bytes of a listed outputSchema. Of the lists of 23 documents with at most 200 tools, output schemas are 15 % in the
+median instead of 36 %, a quarter of the bytes, and 47 % of the names of properties are listed; of 512 bytes, 34 % of
+the names for two thirds of the bytes, of 1024, 57 % for five quarters."""
+
+_MAX_LEVELS: Final = 8
+"""Levels of properties that are tried: more do not fit."""
 
 _BRANCHES: Final = {"allOf": "allOf", "anyOf": "anyOf", "oneOf": "anyOf"}
 """Combinators, and what they become: two branches that each allow anything would both match, which `oneOf` refuses."""
@@ -27,6 +40,39 @@ _IMPLIED_TYPES: Final = {
 }
 _MAX_VALUES: Final = 8
 """Values of an enum that a description lists."""
+
+
+def listed_schema(schema: Schema) -> Schema | None:
+    """Return the open schema if it is small, else its types with as many levels of properties as fit, or None."""
+    opened = open_schema(schema)
+    if len(jsonrpc.encode(opened)) <= MAX_LISTED_BYTES:
+        return opened
+    if "$defs" in schema:
+        return None
+    best = None
+    for levels in range(1, _MAX_LEVELS + 1):
+        shorter = open_schema(_types_only(schema, levels))
+        if shorter == best or len(jsonrpc.encode(shorter)) > MAX_LISTED_BYTES:
+            break
+        best = shorter
+    return best
+
+
+def _types_only(schema: Schema, levels: int) -> Schema:
+    """Return a schema without descriptions, with this many levels of properties; items are no level of their own."""
+    short: Schema = {keyword: schema[keyword] for keyword in ("type", "enum") if keyword in schema}
+    if isinstance(schema.get("items"), Mapping):
+        short["items"] = _types_only(schema["items"], levels)
+    if not levels:
+        return short
+    if isinstance(schema.get("properties"), Mapping):
+        properties = schema["properties"].items()
+        short["properties"] = {
+            name: _types_only(part, levels - 1) for name, part in properties if isinstance(part, Mapping)
+        }
+    if isinstance(schema.get("additionalProperties"), Mapping):
+        short["additionalProperties"] = _types_only(schema["additionalProperties"], levels - 1)
+    return short
 
 
 def open_schema(schema: Schema) -> Schema:

@@ -5,6 +5,7 @@ No other module names a revision. The differences concern the fields of `Tool`, 
 Specification: the schema of each revision, 2024-11-05 to 2026-07-28.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from ..types import MISSING, CallToolResult, Implementation, JsonObject, Schema, ToolDescription, text_content
 from . import jsonrpc
-from .output_schemas import open_schema
+from .output_schemas import listed_schema
 
 WRAPPER: Final = "result"
 """The property that holds structured content that is not an object, in revisions that demand an object."""
@@ -22,17 +23,28 @@ def _is_object(schema: Schema) -> bool:
     return schema.get("type") == "object"
 
 
-def _object_schema(schema: Schema) -> Schema:
+def _object_schema(schema: Schema | None) -> Any:
     """Return the listed outputSchema with a root of `type: object`: an object as it is, else as property `result`.
 
     `$defs` move to the new root, so that `#/$defs/…` keeps its meaning. A Tool's schemas have no other references.
     """
-    if _is_object(schema):
-        return {"type": "object", **open_schema({key: value for key, value in schema.items() if key != "type"})}
-    opened = open_schema(schema)
+    if schema is None:
+        return MISSING
+    is_object = _is_object(schema)
+    opened = listed_schema({key: value for key, value in schema.items() if key != "type"} if is_object else schema)
+    if opened is None:
+        return MISSING
+    if is_object:
+        return {"type": "object", **opened}
     root: Schema = {key: opened[key] for key in ("$schema", "$defs") if key in opened}
     inner = {key: value for key, value in opened.items() if key not in root}
     return {**root, "type": "object", "properties": {WRAPPER: inner}, "required": [WRAPPER]}
+
+
+def _any_schema(schema: Schema | None) -> Any:
+    """Return the listed outputSchema, of whatever type."""
+    opened = None if schema is None else listed_schema(schema)
+    return MISSING if opened is None else opened
 
 
 def _object_content(value: Any, schema: Schema | None) -> JsonObject:
@@ -71,8 +83,27 @@ def _annotations(tool: ToolDescription) -> Any:
     return dict(tool.annotations) or MISSING
 
 
+def _title(tool: ToolDescription) -> Any:
+    """Return the title, unless it repeats the beginning of the description or the words of the name."""
+    title = tool.title or ""
+    if not title or _plain(tool.description).startswith(_plain(title)) or _plain(title) == _plain(tool.name):
+        return MISSING
+    return title
+
+
+def _plain(text: str) -> str:
+    """Return the letters and digits of a text in lower case, as far as a title may be long."""
+    return _NO_LETTERS.sub("", text[:_MAX_COMPARED]).lower()
+
+
+_NO_LETTERS: Final = re.compile(r"[\W_]+")
+_MAX_COMPARED: Final = 1000
+"""Characters that are compared: more than a title has."""
+
+
 def _annotations_with_title(tool: ToolDescription) -> Any:
-    return ({"title": tool.title} if tool.title else {}) | dict(tool.annotations) or MISSING
+    title = _title(tool)
+    return ({} if title is MISSING else {"title": title}) | dict(tool.annotations) or MISSING
 
 
 _Field = Callable[[ToolDescription], Any]
@@ -83,14 +114,14 @@ _OLDEST_TOOL: Final[Mapping[str, _Field]] = {
 }
 _TITLED_TOOL: Final[Mapping[str, _Field]] = {
     "name": lambda tool: tool.name,
-    "title": lambda tool: tool.title or MISSING,
+    "title": _title,
     "description": lambda tool: tool.description,
     "inputSchema": lambda tool: tool.input_schema,
-    "outputSchema": lambda tool: MISSING if tool.output_schema is None else _object_schema(tool.output_schema),
+    "outputSchema": lambda tool: _object_schema(tool.output_schema),
     "annotations": _annotations,
 }
 _ANY_OUTPUT: Final[Mapping[str, _Field]] = {
-    "outputSchema": lambda tool: MISSING if tool.output_schema is None else open_schema(tool.output_schema),
+    "outputSchema": lambda tool: _any_schema(tool.output_schema),
 }
 
 

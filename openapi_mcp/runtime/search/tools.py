@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ..errors import SearchUnavailable
 from ..protocol import STATELESS, jsonrpc
+from ..protocol.output_schemas import open_schema
 from ..server.catalog import BuiltinTool, CallByName, Catalog, ListedTool
 from ..tool import Tool
 from ..types import CallToolResult, Schema, error_result, text_content
@@ -209,7 +210,8 @@ class _SearchServer:
         if not arguments.get("schema", False):
             return _text_result(render_tool(tool, display_name(tool), self._presentation))
         head = "" if display_name(tool) == tool.name else f"Called as {display_name(tool)}.\n"
-        return _text_result(head + jsonrpc.encode(_NEWEST.tool(tool)).decode())
+        outputs = {} if tool.output_schema is None else {"outputSchema": open_schema(tool.output_schema)}
+        return _text_result(head + jsonrpc.encode({**_NEWEST.tool(tool), **outputs}).decode())
 
     async def call(self, arguments: Mapping[str, Any], call: CallByName) -> CallToolResult:
         """Answer `call_tool` with the result of the tool."""

@@ -1,5 +1,6 @@
 """`open_schema`: every JSON value conforms to a listed output schema, which still says what is documented."""
 
+import json
 from typing import Any
 
 import jsonschema
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openapi_mcp.runtime.protocol.output_schemas import open_schema
+from openapi_mcp.runtime.protocol.output_schemas import MAX_LISTED_BYTES, listed_schema, open_schema
 from openapi_mcp.runtime.protocol.revisions import HANDSHAKE, STATELESS
 from openapi_mcp.runtime.types import CallToolResult, Schema, ToolDescription
 
@@ -105,3 +106,37 @@ def test_any_value_arrives_whole_under_any_output_schema(schema: Any, definition
 )
 def test_listed_schema_describes_the_documented_types(documented: Schema, listed: Schema) -> None:
     assert open_schema(documented) == listed
+
+
+def described(levels: int, properties: int) -> Schema:
+    """Return a schema of objects within objects, each with a description."""
+    below = {"below": described(levels - 1, properties)} if levels else {}
+    names: Schema = {
+        f"property_{n}": {"type": "string", "description": "Words about it, and more."} for n in range(properties)
+    }
+    return {"type": "object", "description": "An object.", "properties": {**names, **below}}
+
+
+def test_small_schema_is_listed_whole() -> None:
+    schema = described(1, 2)
+    assert listed_schema(schema) == open_schema(schema)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_large_schema_is_listed_without_descriptions_as_deep_as_it_fits(wrapped: bool) -> None:
+    schema = {"type": "array", "items": described(5, 4)} if wrapped else described(5, 4)
+    listed: Any = listed_schema(schema)
+    assert len(json.dumps(listed, separators=(",", ":"))) <= MAX_LISTED_BYTES
+    first = listed["items"] if wrapped else listed
+    assert list(first["properties"]) == ["property_0", "property_1", "property_2", "property_3", "below"]
+    assert first["properties"]["property_0"] == {"description": "string", "minLength": 0}
+    assert "properties" in first["properties"]["below"]
+
+
+@pytest.mark.parametrize("revision", ERAS, ids=lambda era: era.name)
+def test_schema_whose_first_level_does_not_fit_is_not_listed_and_content_arrives(revision: Any) -> None:
+    schema = described(0, 100)
+    tool = ToolDescription(name="t", description="", input_schema={}, output_schema=schema, annotations={})
+    assert "outputSchema" not in revision.tool(tool)
+    result = revision.call_result(CallToolResult(content=(), structured_content={"property_0": "x"}), schema)
+    assert result["structuredContent"] == {"property_0": "x"}

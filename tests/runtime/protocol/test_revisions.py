@@ -13,7 +13,12 @@ REVISIONS = {**HANDSHAKE, **STATELESS}
 OBJECT_REVISIONS = ("2025-06-18", "2025-11-25")
 
 EVERYTHING = ToolDescription(
-    name="t", title="T", description="d", input_schema={"type": "object"}, output_schema={}, annotations={"x": True}
+    name="t",
+    title="A title",
+    description="d",
+    input_schema={"type": "object"},
+    output_schema={},
+    annotations={"x": True},
 )
 NOTHING = ToolDescription(name="t", description="d", input_schema={"type": "object"}, annotations={})
 
@@ -38,9 +43,28 @@ def test_absent_fields_of_a_tool_are_omitted(revision: Revision) -> None:
 
 
 def test_title_is_an_annotation_in_revisions_without_tool_titles() -> None:
-    assert REVISIONS["2025-03-26"].tool(EVERYTHING)["annotations"] == {"title": "T", "x": True}
-    own = ToolDescription(name="t", title="T", description="", input_schema={}, annotations={"title": "own"})
+    assert REVISIONS["2025-03-26"].tool(EVERYTHING)["annotations"] == {"title": "A title", "x": True}
+    own = ToolDescription(name="t", title="A title", description="", input_schema={}, annotations={"title": "own"})
     assert REVISIONS["2025-03-26"].tool(own)["annotations"] == {"title": "own"}
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "description", "listed"),
+    [
+        ("getPet", "One pet", "Reads a pet.", True),
+        ("getPet", "Get a pet", "Get a pet.\n\nBy its number.", False),
+        ("getPet", "Get a pet.", "Get a Pet: by its number.", False),
+        ("get_pet", "Get pet", "Reads one.", False),
+        ("getPet", "", "Reads one.", False),
+    ],
+)
+def test_title_that_repeats_the_description_or_the_name_is_not_listed(
+    name: str, title: str, description: str, listed: bool
+) -> None:
+    tool = ToolDescription(name=name, title=title, description=description, input_schema={}, annotations={})
+    for revision in OBJECT_REVISIONS:
+        assert ("title" in REVISIONS[revision].tool(tool)) is listed
+    assert ("annotations" in REVISIONS["2025-03-26"].tool(tool)) is listed
 
 
 @pytest.mark.parametrize(

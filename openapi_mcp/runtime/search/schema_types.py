@@ -154,7 +154,9 @@ class TypeReader:
         for each in _mapping(schema.get("patternProperties")).values():
             values = values if isinstance(values, dict) and values else each
         value = self.type_of(values, name, depth + 1) if isinstance(values, dict) and values else "Any"
-        return "dict" if value == "Any" else f"dict[str, {value}]"
+        names = _mapping(schema.get("propertyNames"))
+        key = self.type_of({"type": "string", **names}, name, depth + 1) if names else "str"
+        return "dict" if (key, value) == ("str", "Any") else f"dict[{key}, {value}]"
 
     def _name(self, base: str, schema: Schema) -> str:
         """Return the name of an object: the same for equal schemas."""

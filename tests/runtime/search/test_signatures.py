@@ -50,6 +50,12 @@ def as_python(text: str) -> str:
         ({"type": "array"}, "f(x: list)"),
         ({"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}]}, "f(x: tuple[str, float])"),
         ({"type": "object", "additionalProperties": {"type": "integer"}}, "f(x: dict[str, int])"),
+        (
+            {"type": "object", "propertyNames": {"enum": ["a", "b"]}, "additionalProperties": {"type": "integer"}},
+            'f(x: dict["a"|"b", int])',
+        ),
+        ({"type": "object", "propertyNames": {"enum": ["a", "b"]}}, 'f(x: dict["a"|"b", Any])'),
+        ({"type": "object", "propertyNames": {"minLength": 1}}, "f(x: dict)"),
         ({"type": "object"}, "f(x: dict)"),
         ({}, "f(x: Any)"),
         ({"type": "object", "properties": {"a": {"type": "string"}}}, "f(x: X)\nclass X: a: str = ..."),

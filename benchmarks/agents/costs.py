@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any
 
 from openapi_mcp.token_budget import tokens_of_bytes
 
@@ -27,7 +27,7 @@ class Cost:
         """Return all tokens."""
         return self.searches + self.describes + self.calls + self.answers
 
-    def __add__(self, other: Self) -> "Cost":
+    def __add__(self, other: "Cost") -> "Cost":
         """Return the sum."""
         return Cost(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 

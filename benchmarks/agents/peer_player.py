@@ -1,12 +1,12 @@
 """Players of FastMCP's modes: its names of tools, and programs as its sandbox takes them."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .apis import Api
 from .client import McpSession
-from .players import Discovery, Listed, Player, Programmed, Searched
+from .players import Discovery, Listed, Player, Programmed, Request, Searched
 from .task import Task
 
 
@@ -16,12 +16,20 @@ def peer_player(mode: str, server: McpSession, api: Api) -> Player:
     if mode == "all":
         return Listed(server, names)
     if mode == "search":
-        return Searched(server, names, Discovery(describe=""))
+        return Searched(server, names, Discovery(describe=()))
     wrapped = {name for name, operation in api.operations().items() if not _answers_object(operation, api)}
-    discovery = Discovery("search", "get_schema", takes_many=True)
+    discovery = Discovery("search", (_get_schemas, _get_full_schemas))
     return Programmed(
         server, names, discovery, tool="execute", written=lambda task: fastmcp_program(task, names, wrapped)
     )
+
+
+def _get_schemas(names: Sequence[str]) -> list[Request]:
+    return [("get_schema", {"tools": list(names)})]
+
+
+def _get_full_schemas(names: Sequence[str]) -> list[Request]:
+    return [("get_schema", {"tools": list(names), "detail": "full"})]
 
 
 def fastmcp_name(operation_id: str) -> str:

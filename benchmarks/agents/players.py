@@ -3,10 +3,10 @@
 import base64
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import httpx
 
@@ -15,20 +15,20 @@ from .client import McpSession
 from .costs import Cost, tokens_of_call, tokens_of_result
 from .task import Task, run
 
+Request: TypeAlias = tuple[str, dict[str, Any]]
+"""A call of a server's tool: its name and arguments."""
 
-@dataclass(frozen=True)
+
+def _describe_each(names: Sequence[str]) -> list[Request]:
+    return [("describe_tool", {"name": name}) for name in names]
+
+
+@dataclass(frozen=True, slots=True)
 class Discovery:
-    """The tools that find others: their names; whether `describe` (empty: there is none) takes many in one call."""
+    """The tools that find others: the name of the search, and ways to describe tools, the shortest first."""
 
     search: str = "search_tools"
-    describe: str = "describe_tool"
-    takes_many: bool = False
-
-    def requests(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the arguments of the calls that describe tools."""
-        if not self.describe or not names:
-            return []
-        return [{"tools": list(names)}] if self.takes_many else [{"name": name} for name in names]
+    describe: tuple[Callable[[Sequence[str]], list[Request]], ...] = (_describe_each,)
 
 
 class PlayError(Exception):
@@ -37,7 +37,10 @@ class PlayError(Exception):
 
 @dataclass(frozen=True)
 class Played:
-    """The answer of a task, its cost, and the operations that it called, each with the arguments that it gave."""
+    """The answer of a task, its cost, and the operations that it called.
+
+    `calls` has each with the names of the arguments that it gave, and of the properties of objects in them.
+    """
 
     answer: Any
     cost: Cost = field(default_factory=Cost)
@@ -76,7 +79,7 @@ class Http:
         calls: list[tuple[str, frozenset[str]]] = []
 
         def call(name: str, arguments: dict[str, Any]) -> Any:
-            calls.append((name, frozenset(arguments)))
+            calls.append((name, frozenset(_property_names(arguments))))
             return self._call(self._operations[name], dict(arguments))
 
         return Played(run(task.program, _functions(self._operations, call)), calls=tuple(calls))
@@ -196,7 +199,7 @@ def value_of(result: dict[str, Any]) -> Any:
 
 
 def needed(gold: Played, names: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """Return the tools that a task calls, each with all arguments that are given to it."""
+    """Return the tools that a task calls, each with all names of arguments and properties that are given to it."""
     found: dict[str, frozenset[str]] = {}
     for name, arguments in gold.calls:
         found[names[name]] = found.get(names[name], frozenset()) | arguments
@@ -204,36 +207,62 @@ def needed(gold: Played, names: Mapping[str, str]) -> dict[str, frozenset[str]]:
 
 
 def find(session: McpSession, task: Task, tools: Mapping[str, frozenset[str]], discovery: Discovery) -> Cost:
-    """Search as the task says, and describe the needed tools whose arguments no answer shows.
+    """Search as the task says, and describe the needed tools of which no answer shows all that they are given.
 
-    Raises PlayError if no answer names a needed tool.
+    Raises PlayError if no answer names a needed tool, or no description shows what it is given.
     """
     cost, answers = Cost(), []
     for query in task.searches:
-        result = session.call(discovery.search, {"query": query})
-        cost.turns += 1
-        cost.searches += tokens_of_call(discovery.search, {"query": query}) + tokens_of_result(result)
-        answers.append("\n".join(block["text"] for block in result["content"] if block["type"] == "text"))
-    unknown = []
-    for name, arguments in tools.items():
+        text, tokens = _ask(session, discovery.search, {"query": query})
+        answers.append(text)
+        cost += Cost(searches=tokens, turns=1)
+    unknown = {}
+    for name, given in tools.items():
         parts = [part for answer in answers for part in _NEXT_HIT.split(answer) if _names(part, name)]
         if not parts:
             raise PlayError(f"no search shows {name}: {' | '.join(task.searches)}")
-        if not any(_shows(part, name, arguments) for part in parts):
-            unknown.append(name)
-    for request in discovery.requests(unknown):
-        result = session.call(discovery.describe, request)
-        cost.turns += 1
-        cost.describes += tokens_of_call(discovery.describe, request) + tokens_of_result(result)
+        if not any(_shows(part, name, given) for part in parts):
+            unknown[name] = given
+    return cost + _describe(session, unknown, discovery)
+
+
+def _describe(session: McpSession, unknown: dict[str, frozenset[str]], discovery: Discovery) -> Cost:
+    """Describe tools until all that they are given is shown."""
+    cost = Cost()
+    for way in discovery.describe:
+        texts = []
+        for tool, arguments in way(list(unknown)) if unknown else ():
+            text, tokens = _ask(session, tool, arguments)
+            cost += Cost(describes=tokens, turns=1)
+            texts.append(text)
+        shown = "\n".join(texts)
+        unknown = {name: given for name, given in unknown.items() if not all(_names(shown, each) for each in given)}
+    if unknown:
+        raise PlayError(f"no description shows all names that are given to {', '.join(unknown)}")
     return cost
+
+
+def _ask(session: McpSession, tool: str, arguments: dict[str, Any]) -> tuple[str, int]:
+    """Return the text of a result, and the tokens of the call and the result."""
+    result = session.call(tool, arguments)
+    text = "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
+    return text, tokens_of_call(tool, arguments) + tokens_of_result(result)
+
+
+def _property_names(value: Any) -> Iterator[str]:
+    """Yield the names of the properties of objects in a value."""
+    if isinstance(value, dict):
+        yield from value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _property_names(part)
 
 
 _NEXT_HIT: Final = re.compile(r"\n(?=\d+\. )")
 
 
-def _shows(part: str, name: str, arguments: frozenset[str]) -> bool:
-    """Return whether a part of an answer is about a tool, and has all arguments that are given to it."""
-    return _names(part.partition("\n")[0], name) and all(_names(part, argument) for argument in arguments)
+def _shows(part: str, name: str, given: frozenset[str]) -> bool:
+    """Return whether a part of an answer is about a tool, and has all names that are given to it."""
+    return _names(part.partition("\n")[0], name) and all(_names(part, each) for each in given)
 
 
 def _names(text: str, word: str) -> bool:

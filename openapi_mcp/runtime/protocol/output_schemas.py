@@ -18,10 +18,10 @@ from typing import Any, Final
 from ..types import Schema
 from . import jsonrpc
 
-MAX_LISTED_BYTES: Final = 768
-"""Bytes of a listed outputSchema. Of the lists of 23 documents with at most 200 tools, output schemas are 15 % in the
-median instead of 36 %, a quarter of the bytes, and 47 % of the names of properties are listed; of 512 bytes, 34 % of
-the names for two thirds of the bytes, of 1024, 57 % for five quarters."""
+MAX_LISTED_BYTES: Final = 512
+"""Bytes of a listed outputSchema. In the lists of 23 documents with at most 200 tools, output schemas were 36 % of the
+tokens in the median and are 14 %, with a third of the names of their properties; 768 bytes list half of the names, for
+one and a half times the tokens, 2048 bytes 85 % for more than three times."""
 
 _MAX_LEVELS: Final = 8
 """Levels of properties that are tried: more do not fit."""
@@ -58,7 +58,7 @@ def listed_schema(schema: Schema) -> Schema | None:
     return best
 
 
-def _types_only(schema: Schema, levels: int) -> Schema:
+def _types_only(schema: Mapping[str, Any], levels: int) -> Schema:
     """Return a schema without descriptions, with this many levels of properties; items are no level of their own."""
     short: Schema = {keyword: schema[keyword] for keyword in ("type", "enum") if keyword in schema}
     if isinstance(schema.get("items"), Mapping):

@@ -43,7 +43,10 @@ _BYTES_PER_BYTE: Final = 2
 """A message is there twice while it is decoded, and what it holds again while it is sent to the API."""
 
 _BYTES_PER_VALUE: Final = 32
-"""Half of an empty list and the pointer to it, which are two signs; most values take less, small objects more."""
+"""Half of an empty list and the pointer to it, which are two signs; most values take less."""
+
+_BYTES_PER_OBJECT: Final = 64
+"""What an object with properties takes beyond its values, which have four signs or more."""
 
 _RETRY_AFTER: Final = "1"
 """Seconds; most calls take less."""
@@ -78,7 +81,7 @@ class MessageReader:
             raise HTTPError(408, message, headers={"Connection": "close"}) from None
         try:
             values = jsonrpc.count_values(body)
-            memory.grow(len(body), values)
+            memory.grow(len(body), values, body.count(b"{") - body.count(b"{}") if values else 0)
             if values > jsonrpc.MAX_QUICK_VALUES:
                 return await background.run("large", jsonrpc.decode_in_steps, body)
             return jsonrpc.decode(body)
@@ -225,14 +228,15 @@ class TakenMemory:
                 raise _no_memory(503) from None
             self._bytes = size * _BYTES_PER_BYTE
 
-    def grow(self, size: int, values: int = 0) -> None:
-        """Take what a message of so many bytes and values needs, beyond what it has.
+    def grow(self, size: int, values: int = 0, objects: int = 0) -> None:
+        """Take what a message of so many bytes, values, and objects that are not empty needs, beyond what it has.
 
         Raises HTTPError: 429 where the rest is for others, 503 where there is not so much.
         """
         if size < _SMALL_BYTES:
             return
-        more = size * _BYTES_PER_BYTE + values * _BYTES_PER_VALUE - self._bytes
+        needed = size * _BYTES_PER_BYTE + values * _BYTES_PER_VALUE + objects * _BYTES_PER_OBJECT
+        more = needed - self._bytes
         if more <= 0:
             return
         if not self._slots.shares.take(self._caller, more):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import tracemalloc
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
@@ -159,6 +160,27 @@ def test_message_with_the_most_values_is_accepted_alone() -> None:
     accepted, status = taken(memory, "ann", len(most), jsonrpc.count_values(most))
     assert (len(accepted), status) == (1, 503)
     assert len(taken(memory, "bob", MIB_4)[0]) > 3
+
+
+@pytest.mark.parametrize("item", ['{"a":1}', '{"id":100000,"name":"n100000"}', "[]", "{}", "1", '"a"'])
+def test_memory_of_a_message_is_about_what_its_values_take(item: str) -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[' + ",".join([item] * 20_000).encode() + b"]}}"
+    message, memory = some_memory(), 0
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body}
+
+    async def read() -> Any:
+        return await MessageReader(MIB_4, 60).read(receive, {}, message)
+
+    tracemalloc.start()
+    try:
+        value = asyncio.run(read())
+        memory = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(value["params"]["a"]) == 20_000
+    assert message._bytes > 0.75 * memory
 
 
 def test_memory_grows_with_the_body_and_small_messages_need_none() -> None:

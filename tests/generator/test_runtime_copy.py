@@ -36,10 +36,11 @@ COMMAND_LINE_ONLY = {
 """Search mode, and serving from several processes."""
 
 LATE = {
-    *(PurePosixPath("arguments", f"{name}.py") for name in ("__init__", "checking")),
+    *(PurePosixPath("arguments", f"{name}.py") for name in ("__init__", "advice", "checking", "spelling")),
     *(PurePosixPath("protocol", f"{name}.py") for name in ("header_arguments", "trace_context")),
-    *(PurePosixPath("server", f"{name}.py") for name in ("deviations", "functions")),
-    *(PurePosixPath("json_schema/judge.py"), PurePosixPath("result/build.py"), PurePosixPath("result/html_text.py")),
+    *(PurePosixPath("server", f"{name}.py") for name in ("deviations", "functions", "related_tools")),
+    *(PurePosixPath("result", f"{name}.py") for name in ("build", "error_hints", "html_text", "problem_details")),
+    PurePosixPath("json_schema/judge.py"),
 }
 """Modules that every package has, and that are imported where they are needed, so that a start does not wait."""
 

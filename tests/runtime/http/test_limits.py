@@ -162,7 +162,7 @@ def test_message_with_the_most_values_is_accepted_alone() -> None:
     assert len(taken(memory, "bob", MIB_4)[0]) > 3
 
 
-@pytest.mark.parametrize("item", ['{"a":1}', '{"id":100000,"name":"n100000"}', "[]", "{}", "1", '"a"'])
+@pytest.mark.parametrize("item", ['{"a":1}', '{"id":100000,"name":"n100000"}', "[]", "{}"])
 def test_memory_of_a_message_is_about_what_its_values_take(item: str) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[' + ",".join([item] * 20_000).encode() + b"]}}"
     message, memory = some_memory(), 0

@@ -15,12 +15,13 @@ import json
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Final
 
 from ..runtime import background
 from ..runtime.result import truncation
+from ..runtime.search.signatures import Definition, Field, Signature
 from ..runtime.search.tools import ToolPresentation, common_annotations, discovery_tools
 from ..runtime.server.catalog import BuiltinTool, CallByName, Catalog, ListedTool
 from ..runtime.tool import Tool
@@ -82,7 +83,7 @@ def builtin_tools(tools: Sequence[Tool], limits: CodeLimits = DEFAULT_LIMITS) ->
         annotations=common_annotations(tools),
         answer=runner.answer,
     )
-    presentation = ToolPresentation(name=lambda tool: runner.names[tool.name], results=True)
+    presentation = ToolPresentation(name=lambda tool: runner.names[tool.name], results=True, write=write_stubs)
     return (*discovery_tools(tools, "called as functions\nin a program with run_code", presentation), run_code)
 
 
@@ -222,3 +223,101 @@ def _hint(error: str, names: Sequence[str]) -> str:
     if not (undefined := _UNDEFINED.match(last)):
         return ""
     return suggest_names(undefined[1][:_MAX_NAME_LENGTH], names) or "search_tools finds the names of functions"
+
+
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_UNNAMED: Final = "Result"
+"""The name that a signature gives to a result that has no name in the document."""
+
+
+@dataclass(slots=True)
+class _Stub:
+    """An object in an answer: its name there, its fullest definition, and the names of objects in that definition."""
+
+    name: str
+    definition: Definition
+    names: Mapping[str, str]
+
+    def is_same(self, other: Definition) -> bool:
+        """Return whether a definition may be of the same object: they agree as far as neither is shortened."""
+        short, long = sorted((self.definition, other), key=lambda each: len(each.fields))
+        agree = all(mine.text == theirs.text for mine, theirs in zip(short.fields, long.fields, strict=False))
+        return agree and (len(short.fields) == len(long.fields) or bool(short.more))
+
+    def text(self) -> str:
+        """Return the definition under the names of the answer."""
+        fields = tuple(_renamed(each, self.names) for each in self.definition.fields)
+        return replace(self.definition, name=self.name, fields=fields).text()
+
+
+def write_stubs(shown: Sequence[tuple[str, Signature]]) -> list[str]:
+    """Return the signatures of one answer as functions of programs, each object written once, where it occurs first.
+
+    An object that is shortened in one signature is written as in the fullest; of different objects with one name the
+    later ones get a number.
+    """
+    stubs: list[_Stub] = []
+    found = [_stubs_of(signature, stubs) for _, signature in shown]
+    written: set[str] = set()
+    texts = []
+    for (name, signature), own in zip(shown, found, strict=True):
+        new = [stub for stub in own.values() if stub.name not in written]
+        written |= {stub.name for stub in new}
+        head = _function(name, signature, {raw: stub.name for raw, stub in own.items()})
+        texts.append("\n".join([head, *(stub.text() for stub in new)]))
+    return texts
+
+
+def _function(name: str, signature: Signature, names: Mapping[str, str]) -> str:
+    """Return `async def getPet(*, petId: int) -> Pet`."""
+    arguments = tuple(_renamed(each, names) for each in signature.arguments)
+    returns = _with_names(signature.returns, {_UNNAMED: "dict", **names})
+    head = replace(signature, arguments=arguments, returns=returns).head(name)
+    rest = head.removeprefix(f"{name}(")
+    marker = "" if not arguments else "*," if rest.startswith("\n") else "*, "
+    return f"async def {name}({marker}{rest}"
+
+
+def _stubs_of(signature: Signature, stubs: list[_Stub]) -> dict[str, _Stub]:
+    """Return the objects of a signature by the names that they have there, and add new ones to `stubs`."""
+    named = {each.name: each for each in signature.definitions}
+    same = {name: stub for name, each in named.items() if (stub := _known(each, stubs)) is not None}
+    while others := [name for name in same if not (_references(named[name]) & named.keys()) <= same.keys()]:
+        for name in others:
+            del same[name]
+    own = {name: same.get(name) or _added(each, stubs) for name, each in named.items()}
+    names = {raw: stub.name for raw, stub in own.items()}
+    for name, stub in own.items():
+        if name not in same or len(named[name].fields) > len(stub.definition.fields):
+            stub.definition, stub.names = named[name], names
+    return own
+
+
+def _known(definition: Definition, stubs: Iterable[_Stub]) -> _Stub | None:
+    return next((each for each in stubs if each.definition.name == definition.name and each.is_same(definition)), None)
+
+
+def _added(definition: Definition, stubs: list[_Stub]) -> _Stub:
+    taken = {each.name for each in stubs}
+    name, number = definition.name, 1
+    while name in taken:
+        number += 1
+        name = f"{definition.name}_{number}"
+    stubs.append(_Stub(name, definition, {}))
+    return stubs[-1]
+
+
+def _references(definition: Definition) -> set[str]:
+    """Return the words of the types in a definition."""
+    return {word for each in definition.fields for word in _WORD.findall(each.text.partition(":")[2])}
+
+
+def _renamed(shown: Field, names: Mapping[str, str]) -> Field:
+    """Return a field with the names of the answer; an object that is named after the field and not shown is a dict."""
+    name, colon, kind = shown.text.partition(": ")
+    unnamed = "".join(part[:1].upper() + part[1:] for part in re.findall(r"[A-Za-z0-9]+", shown.name))
+    return replace(shown, text=f"{name}{colon}{_with_names(kind, {unnamed: 'dict', **names})}")
+
+
+def _with_names(kind: str, names: Mapping[str, str]) -> str:
+    return _WORD.sub(lambda word: names.get(word[0], word[0]), kind) if kind else kind

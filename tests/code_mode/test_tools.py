@@ -98,8 +98,7 @@ def test_a_search_shows_functions_with_their_arguments_and_results() -> None:
     listing = replace(LIST_PETS, name="pets/list", output_schema={"type": "array", "items": {"type": "object"}})
     api = Api(listing, GET_PET)
     [text] = [block["text"] for block in api.call("search_tools", query="pets").content]
-    assert "pets_list: " in text
-    assert "getPet(petId: int)" in text
+    assert "async def getPet(*, petId: int)" in text
     assert "pets_list() -> list[dict]" in text
     for name in ("pets_list", "pets/list"):
         [described] = api.call("describe_tool", name=name, schema=True).content

@@ -48,12 +48,14 @@ _MAX_DESCRIBED: Final = 2600
 class ToolPresentation:
     """The form in which a hit is shown: the name that it is called by, and whether its result is included.
 
-    `signature` returns the text of a signature, for a tool's name in that form.
+    `write` returns the texts of the signatures of one answer, given with the names of their tools in that form.
     """
 
     name: Callable[[Tool], str] = lambda tool: tool.name
     results: bool = False
-    signature: Callable[[str, Signature], str] = lambda name, signature: signature.text(name)
+    write: Callable[[Sequence[tuple[str, Signature]]], list[str]] = lambda shown: [
+        signature.text(name) for name, signature in shown
+    ]
 
 
 BY_NAME: Final = ToolPresentation()
@@ -80,10 +82,10 @@ def render_hits(
     frames = list(_frames(hits, presentation, reasons, first))
     free = limit - size(head) - sum(size(line) + 1 for frame in frames for line in frame)
     signatures = _signatures([hit.tool for hit in hits[: len(frames)]], free, presentation)
+    names = [presentation.name(hit.tool) if presentation.results else "" for hit in hits[: len(frames)]]
     texts = [head]
-    for hit, (line, *below), shown in zip(hits, frames, signatures, strict=False):
-        name = presentation.name(hit.tool) if presentation.results else ""
-        texts += [line, presentation.signature(name, shown), *below]
+    for (line, *below), text in zip(frames, presentation.write([*zip(names, signatures, strict=True)]), strict=True):
+        texts += [line, text, *below]
     shortened = [str(number) for number, shown in enumerate(signatures, first) if shown.more or shown.omitted]
     texts += [_ELIDED.format(numbers=", ".join(shortened))] if shortened else []
     omitted = len(hits) - len(frames)
@@ -122,13 +124,14 @@ def _signature(tool: Tool, max_bytes: int, detail: Detail, *, results: bool) -> 
 
 
 def _line(number: int, hit: Hit, presentation: ToolPresentation) -> str:
-    return f"{number}. {entry_line(hit.tool, presentation.name(hit.tool))}"
+    name = "" if presentation.results else presentation.name(hit.tool)  # which the signature then has
+    return f"{number}. {entry_line(hit.tool, name)}"
 
 
 def entry_line(tool: Tool, name: str) -> str:
-    """Return one line about a tool: `listPets: List the pets (GET /pets)`."""
-    about = summary(tool)
-    return f"{name}{about and ': '}{about} ({tool.method} {tool.path})"
+    """Return one line about a tool: `listPets: List the pets (GET /pets)`; without its name where that is empty."""
+    about = ": ".join(filter(None, [name, summary(tool)]))
+    return f"{about}{about and ' '}({tool.method} {tool.path})"
 
 
 def _producer_lines(hit: Hit, presentation: ToolPresentation) -> Iterator[str]:
@@ -159,7 +162,8 @@ def render_tool(tool: Tool, name: str, presentation: ToolPresentation = BY_NAME)
     head = f"{title}{title and ' '}({tool.method} {tool.path})"
     left_out = [*filter(None, [shown.omitted]), *["descriptions"] * shown.without_prose]
     rest = f"Left out: {', '.join(left_out)}. describe_tool with schema=true shows all." if left_out else ""
-    return "\n\n".join(part for part in (head, description, presentation.signature(name, shown), rest) if part)
+    [text] = presentation.write([(name, shown)])
+    return "\n\n".join(part for part in (head, description, text, rest) if part)
 
 
 def fitting(texts: Iterable[str], free: int) -> Iterator[str]:

@@ -24,8 +24,19 @@ class Mode(StrEnum):
 MAX_LISTED_TOOLS: Final = 128
 """VS Code and OpenAI's API take no more tools; other clients take fewer still, and drop the rest in silence."""
 
-MAX_LISTED_TOKENS: Final = 40_000
-"""A fifth of a context window of 200,000 tokens, before anything is asked."""
+_SEARCH_LIST_TOKENS: Final = 800
+"""The list of a search: its three tools, whatever the API (benchmarks/tokens.py)."""
+
+_SEARCH_TOKENS: Final = 800
+"""A search of ten tools, in the median of 16 documents (benchmarks/tokens.py); few need `describe_tool` as well."""
+
+_SEARCHES: Final = 24
+"""Searches of a session: eight tasks, which need 2.9 tools each (the tasks of `steps.json`)."""
+
+MAX_LISTED_TOKENS: Final = _SEARCH_LIST_TOKENS + _SEARCHES * _SEARCH_TOKENS
+"""20,000: what a session of searches costs. A list that costs less is cheaper, and the model sees every tool of it: a
+list of 5,600 tokens from the sixth search on. One that costs more is read, with each request to the model, for tools of
+which most are never called."""
 
 CODE_NAMES: Final = frozenset({"search_tools", "describe_tool", "run_code"})
 """Names of the tools that code mode always lists."""

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from openapi_mcp import modes
+from openapi_mcp import modes, token_budget
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.cli.report import serving
 from openapi_mcp.config import Config
 from openapi_mcp.errors import UsageError
-from openapi_mcp.modes import MAX_LISTED_TOOLS, Mode, ModeDecision, catalog
+from openapi_mcp.modes import MAX_LISTED_TOKENS, MAX_LISTED_TOOLS, Mode, ModeDecision, catalog
 from openapi_mcp.runtime.search.tools import NAMES
 from tests.databases import without_fts5
 from tests.runtime.pets import GET_PET, TOOLS
@@ -25,6 +25,14 @@ def test_few_tools_are_listed_and_many_searched() -> None:
     assert modes.decide(Mode.AUTO, LONG).searches
     assert str(MAX_LISTED_TOOLS) in modes.decide(Mode.AUTO, MANY).reason
     assert "tokens" in modes.decide(Mode.AUTO, LONG).reason
+
+
+@pytest.mark.parametrize(("tokens", "searches"), [(MAX_LISTED_TOKENS - 400, False), (MAX_LISTED_TOKENS + 400, True)])
+def test_a_list_that_costs_less_than_searches_is_listed(tokens: int, searches: bool) -> None:
+    tools = [replace(GET_PET, name=f"pet-{number}", description="x" * (tokens // 16 * 4 - 300)) for number in range(16)]
+    cost = sum(token_budget.tokens(tool) for tool in tools)
+    tools[0] = replace(tools[0], description=tools[0].description + "x" * 4 * (tokens - cost))
+    assert modes.decide(Mode.AUTO, tools).searches is searches
 
 
 def test_requested_mode_is_used() -> None:

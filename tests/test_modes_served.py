@@ -74,7 +74,7 @@ def test_small_document_is_listed_without_a_report_of_the_mode(tmp_path: Path) -
     ("operations", "arguments", "why"),
     [
         (MAX_LISTED_TOOLS + 1, 1, "129 tools are more than the 128 that many clients accept"),
-        (20, 130, "tokens, more than 40,000"),
+        (20, 130, "tokens, more than 20,000"),
     ],
 )
 def test_large_document_is_searched_and_the_reason_is_reported(

@@ -218,10 +218,9 @@ def find(session: McpSession, task: Task, tools: Mapping[str, frozenset[str]], d
         cost += Cost(searches=tokens, turns=1)
     unknown = {}
     for name, given in tools.items():
-        parts = [part for answer in answers for part in _NEXT_HIT.split(answer) if _names(part, name)]
-        if not parts:
+        if not any(_names(answer, name) for answer in answers):
             raise PlayError(f"no search shows {name}: {' | '.join(task.searches)}")
-        if not any(_shows(part, name, given) for part in parts):
+        if not any(_shows(answer, name, given) for answer in answers):
             unknown[name] = given
     return cost + _describe(session, unknown, discovery)
 
@@ -258,11 +257,32 @@ def _property_names(value: Any) -> Iterator[str]:
 
 
 _NEXT_HIT: Final = re.compile(r"\n(?=\d+\. )")
+_CLASS: Final = re.compile(r"^class (\w+):.*(?:\n  .*)*", re.MULTILINE)
+_HEAD_LINES: Final = 2
+"""Lines of a hit that may name its tool; below them stand tools that find its arguments."""
 
 
-def _shows(part: str, name: str, given: frozenset[str]) -> bool:
-    """Return whether a part of an answer is about a tool, and has all names that are given to it."""
-    return _names(part.partition("\n")[0], name) and all(_names(part, each) for each in given)
+def _shows(answer: str, name: str, given: frozenset[str]) -> bool:
+    """Return whether a hit of an answer is a tool, and has all names that are given to it.
+
+    To a hit belong the classes that it refers to, wherever in the answer they are defined.
+    """
+    classes = {found[1]: found[0] for found in _CLASS.finditer(answer)}
+    hits = _NEXT_HIT.split(answer)
+    return any(
+        all(_names(text, each) for each in given)
+        for hit in hits
+        if any(_names(line, name) for line in hit.split("\n")[:_HEAD_LINES])
+        for text in [_with_classes(hit, classes)]
+    )
+
+
+def _with_classes(text: str, classes: dict[str, str]) -> str:
+    """Return a text and the classes that it refers to, directly or through others."""
+    rest = dict(classes)
+    while found := [name for name in rest if _names(text, name)]:
+        text = "\n".join([text, *(rest.pop(name) for name in found)])
+    return text
 
 
 def _names(text: str, word: str) -> bool:

@@ -69,12 +69,33 @@ def test_value_of_a_result_is_its_json_or_its_text() -> None:
         value_of({"isError": True, "content": [{"type": "text", "text": "404 Not Found"}]})
 
 
-def test_a_tool_is_described_unless_a_search_shows_all_arguments_that_it_gets() -> None:
-    answer = "2 of 9 tools\n1. getPet: a pet\n   petId: found by listPets\n2. listPets: pets (limit, page-size)\n"
-    [_, first, second] = players._NEXT_HIT.split(answer)
-    assert players._shows(second, "listPets", frozenset({"limit", "page-size"}))
-    assert not players._shows(second, "listPets", frozenset({"page"}))
-    assert not players._shows(first, "listPets", frozenset({"petId"}))
+ANSWER = """\
+2 of 9 tools
+1. getPet: a pet
+(petId: int, filter: Filter)
+   petId: found by listPets
+2. List pets (GET /pets)
+listPets(limit: int, page-size: int, filter: Filter)
+class Filter: where: Where
+class Where:
+  any_: list[int]
+class Other: odd: int
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "is_shown"),
+    [
+        ("listPets", {"limit", "page-size"}, True),
+        ("listPets", {"page"}, False),
+        ("listPets", {"petId"}, False),
+        ("getPet", {"petId", "filter", "where", "any_"}, True),
+        ("getPet", {"odd"}, False),
+        ("getPets", set(), False),
+    ],
+)
+def test_an_answer_shows_a_tool_with_all_that_it_is_given(tool: str, given: set[str], is_shown: bool) -> None:
+    assert players._shows(ANSWER, tool, frozenset(given)) is is_shown
 
 
 def test_wrong_answer_database_or_share_of_code_mode_is_no_success() -> None:

@@ -11,6 +11,7 @@ from ..json_schema.examples import ExampleMaker, merged
 from ..json_schema.judge import BudgetSpent, Failure, Path
 from ..types import MISSING, Missing, Schema
 from .explanation import distance, location
+from .spelling import nearest
 
 _MAX_STEPS: Final = 30_000
 """Steps for the advice of one refusal: some hundredths of a second."""
@@ -70,7 +71,7 @@ def _described(maker: ExampleMaker, root: Schema, arguments: Mapping[str, Any], 
     outline = _outline(maker, flat)
     example = _example(maker, root, arguments, path, schema)
     shown = "" if example is MISSING else jsontext.write(example)
-    takes = f" takes an object: {outline}" if outline else ""
+    takes = f" takes an object: {outline}" if outline else _array(maker, flat)
     if not shown or len(shown) > _MAX_EXAMPLE:
         return f"{location(path)}{takes}." if takes else ""
     return f"{location(path)}{takes}; for example {shown}." if takes else f"{location(path)} may be {shown}."
@@ -89,6 +90,13 @@ def _needs_words(maker: ExampleMaker, schema: Schema) -> bool:
 def _kinds(schema: Schema) -> set[str]:
     kind = schema.get("type", "object" if "properties" in schema else "array" if "items" in schema else ())
     return {kind} if isinstance(kind, str) else set(kind)
+
+
+def _array(maker: ExampleMaker, schema: Schema) -> str:
+    """Return what the items of an array are, if that is more than a plain type."""
+    items = maker.flat(schema.get("items")) if "array" in _kinds(schema) else {}
+    is_plain = not items or not ({"enum", "const", "properties", "oneOf", "anyOf"} & items.keys())
+    return "" if is_plain else f" takes an array of {_kind(maker, items)[:_MAX_OUTLINE]}"
 
 
 def _outline(maker: ExampleMaker, schema: Schema) -> str:
@@ -135,6 +143,9 @@ def _example(maker: ExampleMaker, root: Schema, arguments: Mapping[str, Any], pa
     example = maker.example(schema)
     sent = _at(arguments, path)
     both: list[Any] = [example]
+    if isinstance(example, list) and isinstance(sent, str):
+        choices = maker.flat(maker.flat(schema).get("items")).get("enum", [])
+        both[:0] = [[near] for near in nearest(sent, [each for each in choices if isinstance(each, str)])[:1]]
     if isinstance(example, dict) and isinstance(sent, dict):
         declared = maker.flat(schema).get("properties", {})
         both.insert(0, {**example, **{name: value for name, value in sent.items() if name in declared}})

@@ -115,8 +115,19 @@ _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
 
 
 def _parts(name: str) -> list[str]:
-    """Return the words of a name, in lower case and in the singular."""
-    return [part.casefold().removesuffix("s") or part for part in _PART.findall(name)]
+    """Return the words of a name: in lower case and in the singular, of verbs of one meaning the same."""
+    plain = (part.casefold().removesuffix("s") or part for part in _PART.findall(name))
+    return [_VERBS.get(part, part) for part in plain]
+
+
+_VERBS: Final = {
+    **dict.fromkeys(("add", "new", "insert", "make", "register"), "create"),
+    **dict.fromkeys(("fetch", "read", "show", "retrieve", "describe", "view"), "get"),
+    **dict.fromkeys(("edit", "modify", "change", "patch"), "update"),
+    **dict.fromkeys(("remove", "destroy", "erase"), "delete"),
+    **dict.fromkeys(("find", "query", "lookup"), "search"),
+}
+"""Verbs that names of tools have for the same thing."""
 
 
 def did_you_mean(name: str, choices: Iterable[str], quoted: Callable[[str], str] = "`{}`".format) -> str:

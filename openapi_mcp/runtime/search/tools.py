@@ -157,18 +157,40 @@ def common_annotations(tools: Iterable[Tool]) -> Mapping[str, bool]:
     return {"readOnlyHint": False, "destructiveHint": destructive, "openWorldHint": True}
 
 
-class _SearchServer:
-    """The answers of the three tools."""
+class ToolFinder:
+    """A search among some tools, which creates its index once; for several threads."""
 
-    def __init__(self, tools: Sequence[Tool], presentation: ToolPresentation = BY_NAME) -> None:
+    def __init__(self, tools: Iterable[Tool]) -> None:
         self.tools = {tool.name: tool for tool in tools}
-        self._presentation = presentation
         self._search: Search | None = None
         self._search_lock = threading.Lock()
 
     @cached_property
-    def _topics(self) -> Topics:
+    def topics(self) -> Topics:
+        """The topics of the tools."""
         return Topics(self.tools.values())
+
+    def find(self, request: str, limit: int, topic: str = "") -> tuple[list[Hit], list[str]]:
+        """Return the hits of a request, of a topic if one is given, and its words if most of them are unknown."""
+        with self._search_lock:
+            if self._search is None:
+                self._search = Search(self.tools.values())
+            exact = [Hit(self.tools[request])] if request in self.tools else []
+            hits = self._search.find(request, len(self.tools) if topic else limit)
+            unknown, count = self._search.unknown_words(request)
+        if topic:
+            names = {tool.name for tool in self.topics.tools(topic)}
+            hits = [hit for hit in hits if hit.tool.name in names]
+        shown = [*exact, *(hit for hit in hits if hit.tool.name != request)][:limit]
+        return shown, [] if exact or 2 * len(unknown) <= count else unknown
+
+
+class _SearchServer(ToolFinder):
+    """The answers of the three tools."""
+
+    def __init__(self, tools: Sequence[Tool], presentation: ToolPresentation = BY_NAME) -> None:
+        super().__init__(tools)
+        self._presentation = presentation
 
     async def search(self, arguments: Mapping[str, Any], _: CallByName) -> CallToolResult:
         """Answer `search_tools`, in a thread: creating the index of a large API takes a second or two, once."""
@@ -177,18 +199,18 @@ class _SearchServer:
     def _answer(self, arguments: Mapping[str, Any]) -> str:
         query, topic = arguments.get("query", "").strip(), arguments.get("topic", "").strip()
         limit, page = arguments.get("limit"), arguments.get("page", 1)
-        if query and topic and not self._topics.tools(topic):
-            return self._topics.unknown(topic)
+        if query and topic and not self.topics.tools(topic):
+            return self.topics.unknown(topic)
         if query:
             return self._found(query, topic, limit or DEFAULT_LIMIT, page, explain=arguments.get("explain", False))
         if topic:
-            names = {tool.name: self._presentation.name(tool) for tool in self._topics.tools(topic)}
-            return self._topics.tools_page(topic, page, limit or TOOLS_PER_PAGE, names)
-        return self._topics.page(page, limit or TOPICS_PER_PAGE)
+            names = {tool.name: self._presentation.name(tool) for tool in self.topics.tools(topic)}
+            return self.topics.tools_page(topic, page, limit or TOOLS_PER_PAGE, names)
+        return self.topics.page(page, limit or TOPICS_PER_PAGE)
 
     def _found(self, query: str, topic: str, limit: int, page: int, *, explain: bool) -> str:
         """Return the answer to a search, in a topic if one is given."""
-        hits, unknown_words = self._find(query, topic, limit * page)
+        hits, unknown_words = self.find(query, limit * page, topic)
         hits = hits[limit * (page - 1) :]
         if not hits:
             return render_no_hits(self.tools.values()) if page == 1 else f"There is no page {page} of this search."
@@ -225,20 +247,6 @@ class _SearchServer:
         if twice:
             return error_result(f"{_quoted(twice)}: given twice, in `arguments` and beside it, with other values.")
         return await call(tool, {**flat, **inner})
-
-    def _find(self, request: str, topic: str, limit: int) -> tuple[list[Hit], list[str]]:
-        """Return the hits of a request, and its words if most of them are unknown."""
-        with self._search_lock:
-            if self._search is None:
-                self._search = Search(self.tools.values())
-            exact = [Hit(self.tools[request])] if request in self.tools else []
-            hits = self._search.find(request, len(self.tools) if topic else limit)
-            unknown, count = self._search.unknown_words(request)
-        if topic:
-            names = {tool.name for tool in self._topics.tools(topic)}
-            hits = [hit for hit in hits if hit.tool.name in names]
-        shown = [*exact, *(hit for hit in hits if hit.tool.name != request)][:limit]
-        return shown, [] if exact or 2 * len(unknown) <= count else unknown
 
     def _unknown(self, name: str) -> CallToolResult:
         similar = difflib.get_close_matches(name[:_MAX_SHOWN_NAME], self.tools, n=3)

@@ -41,7 +41,7 @@ def test_conversion_is_that_of_every_schema(modern: bool) -> None:
     assert not problems
 
 
-OTHERS = (
+OTHERS: tuple[Any, ...] = (
     *(True, [], {}, {"type": "array"}, {"type": "string", "minLength": 1}, {"type": "string", "description": 1}),
     *({"type": "string", "format": "binary"}, {"type": "string", "format": ["date"]}, {"type": "file"}, {"type": None}),
 )

@@ -4,17 +4,19 @@ It is run before a program that uses it; `dialect` puts names that begin with `_
 
 The sandbox awaits coroutines, gathers them, and runs one within another (`asyncio.run` in a coroutine), but it cannot
 start one in the background. So a task starts when the program awaits a task, and all tasks that wait start with it;
-what the program never awaits runs at its end. A time limit of `wait_for` or `timeout` is judged when the call is over.
+what the program never awaits runs at its end. A time limit of `wait_for` ends what it waits for; one of `timeout` is
+judged when the call is over.
 
-`_sandbox_wait(key)` and `_sandbox_wake(key)` are functions of the host (`programs`): the first returns a coroutine that
-ends at the next call of the second.
+`_sandbox_wait(key)`, `_sandbox_wake(key)` and `_sandbox_timer(key, seconds)` are functions of the host (`sandbox`): the
+first returns a coroutine that ends at the next call of the second. So does the third, which raises TimeoutError if
+there is none in time: it makes a `gather` end before the others in it, which are never resumed then.
 """
 
 from typing import Final
 
 from .objects import OBJECTS
 
-HOST_FUNCTIONS: Final = frozenset({"_sandbox_wait", "_sandbox_wake"})
+HOST_FUNCTIONS: Final = frozenset({"_sandbox_wait", "_sandbox_wake", "_sandbox_timer"})
 
 _ASYNCIO: Final = """
 gather sleep run create_task ensure_future shield wait wait_for as_completed to_thread timeout TaskGroup Semaphore
@@ -54,10 +56,15 @@ class _SandboxTask:
     def cancel(self, msg=None):
         if self._state != "waiting":
             return False
-        self._state = "done"
-        self._error = KeyboardInterrupt("the task was cancelled")
-        self._is_seen = self._is_cancelled = True
+        self._stop()
         return True
+
+    def _stop(self):
+        if self._state != "done":
+            self._state = "done"
+            self._error = KeyboardInterrupt("the task was cancelled")
+            self._is_seen = self._is_cancelled = True
+            _sandbox_wake(self._key)
 
     def cancelled(self):
         return self._is_cancelled
@@ -159,10 +166,23 @@ async def _sandbox_gather(*values, return_exceptions=False):
     return await _aio.gather(*[_sandbox_one(value) for value in _sandbox_single(values)])
 
 async def _sandbox_wait_for(value, timeout=None):
-    start = _time.monotonic()
-    value = await _sandbox_awaited(value)
-    _sandbox_check(start, timeout)
-    return value
+    if timeout is None:
+        return await _sandbox_awaited(value)
+    key = _sandbox_key()
+    before = [task for task in _sandbox_tasks if task._state == "running"]
+    try:
+        return (await _aio.gather(_sandbox_until(value, key), _sandbox_timer(key, timeout)))[0]
+    except TimeoutError:
+        for task in _sandbox_tasks:
+            if task is value or (task._state == "running" and task not in before):
+                task._stop()
+        raise
+
+async def _sandbox_until(value, key):
+    try:
+        return await _sandbox_one(value)
+    finally:
+        _sandbox_wake(key)
 
 def _sandbox_check(start, timeout):
     if timeout is not None and _time.monotonic() - start > timeout:

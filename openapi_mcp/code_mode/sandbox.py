@@ -138,6 +138,7 @@ class _BackgroundCall(NamedTuple):
     task: asyncio.Task[monty.ExternalSettledResult]
     name: str = ""
     line: int = 0
+    is_timer: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -156,6 +157,8 @@ class _Program:
     _concurrent_calls: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_CALLS))
     _calls: dict[int, _BackgroundCall] = field(default_factory=dict)
     _waiting: dict[Any, asyncio.Event] = field(default_factory=dict)
+    _awaited: set[int] = field(default_factory=set)  # calls that the program waited for when it was last suspended
+    _is_late: bool = False  # a time limit of the program has ended since then
 
     def __post_init__(self) -> None:
         self.worker = SandboxProcess(self.limits)
@@ -185,6 +188,7 @@ class _Program:
 
     async def never_awaited(self) -> list[str]:
         """Wait for the calls that the program did not await, and return a sentence for each that failed."""
+        self._leave(self._awaited)
         calls = [call for call in self._calls.values() if call.name]
         results = await asyncio.gather(*(call.task for call in calls))
         return [
@@ -252,6 +256,8 @@ class _Program:
     async def _answer(self, snapshot: Snapshot, data: Any) -> Callable[[Any], Snapshot]:
         """Return the action that resumes the program with what it waits for."""
         if isinstance(snapshot, monty.FutureSnapshot):
+            self._leave(self._awaited.difference(snapshot.pending_call_ids))
+            self._awaited = set(snapshot.pending_call_ids)
             results = await self._waited(self._completed(snapshot.pending_call_ids))
             return lambda suspended: suspended.resume(results)
         if isinstance(snapshot, monty.NameLookupSnapshot):
@@ -296,16 +302,31 @@ class _Program:
         result: Coroutine[Any, Any, monty.ExternalSettledResult],
         name: str = "",
         line: int = 0,
+        *,
+        is_timer: bool = False,
     ) -> Callable[[Any], Snapshot]:
         """Execute the call in a task; the program continues and waits where it awaits the result."""
-        self._calls[snapshot.call_id] = _BackgroundCall(asyncio.create_task(result), name, line)
+        self._calls[snapshot.call_id] = _BackgroundCall(asyncio.create_task(result), name, line, is_timer)
         return lambda suspended: suspended.resume({"future": ...})
 
     async def _completed(self, call_ids: Iterable[int]) -> dict[int, monty.ExternalSettledResult]:
         """Wait until one of these calls has ended, and return the results of all that have."""
         tasks = {self._calls[call_id].task: call_id for call_id in call_ids}
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        self._is_late = self._is_late or any(
+            self._calls[tasks[task]].is_timer and "exc_type" in task.result() for task in done
+        )
         return {tasks[task]: task.result() for task in done if self._calls.pop(tasks[task])}
+
+    def _leave(self, call_ids: Iterable[int]) -> None:
+        """Cancel the calls that the program no longer waits for since its time limit for them has ended.
+
+        Where a `gather` failed for another reason, its other calls are made to their end.
+        """
+        if self._is_late:
+            for call in [self._calls.pop(each) for each in call_ids if each in self._calls]:
+                call.task.cancel()
+            self._is_late = False
 
     async def _call(self, name: str, data: Any) -> monty.ExternalSettledResult:
         if name not in self.functions:
@@ -330,12 +351,25 @@ class _Program:
 
     def _synchronize(self, snapshot: monty.FunctionSnapshot, data: Any) -> Callable[[Any], Snapshot]:
         """Wait until something in the prelude changes, or tell those who do (see `prelude`)."""
+        if snapshot.function_name == "_sandbox_timer":
+            key, seconds = data[0]
+            ended = self._waiting.setdefault(str(([key], {})), asyncio.Event())
+            return self._in_background(snapshot, _timer(ended, float(seconds)), is_timer=True)
         key = str(data)
         if snapshot.function_name == "_sandbox_wait":
             return self._in_background(snapshot, _change(self._waiting.setdefault(key, asyncio.Event())))
         if event := self._waiting.pop(key, None):
             event.set()
         return lambda suspended: suspended.resume({"return_value": None})
+
+
+async def _timer(event: asyncio.Event, seconds: float) -> monty.ExternalSettledResult:
+    try:
+        async with asyncio.timeout(max(0.0, seconds)):
+            await event.wait()
+    except TimeoutError:
+        return {"exc_type": "TimeoutError", "message": f"it took more than {seconds:g} seconds"}
+    return {"return_value": None}
 
 
 async def _change(event: asyncio.Event) -> monty.ExternalSettledResult:

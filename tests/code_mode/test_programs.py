@@ -155,6 +155,32 @@ WORKING: Final[dict[str, tuple[str, Any]]] = {
         ),
         "late",
     ),
+    "wait_for of a task that takes long": (
+        (
+            "import asyncio\n"
+            "slow, quick = asyncio.create_task(asyncio.sleep(2)), asyncio.create_task(get(id=1))\n"
+            "try:\n"
+            "    await asyncio.wait_for(slow, 0.1)\n"
+            "except TimeoutError:\n"
+            "    end = slow.cancelled()\n"
+            "await quick\n"
+            "[end, quick.result()['id']]"
+        ),
+        [True, 1],
+    ),
+    "several wait_for at once": (
+        (
+            "import asyncio\n"
+            "async def limited(seconds):\n"
+            "    try:\n"
+            "        await asyncio.wait_for(asyncio.sleep(seconds), 0.5)\n"
+            "        return (await get(id=1))['id']\n"
+            "    except TimeoutError:\n"
+            "        return 'late'\n"
+            "await asyncio.gather(limited(2), limited(0), limited(3))"
+        ),
+        ["late", 1, "late"],
+    ),
     "a timeout": (("import asyncio\nasync with asyncio.timeout(5):\n    item = await get(id=1)\nitem['id']"), 1),
     "as_completed": (
         (

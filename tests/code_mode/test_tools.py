@@ -388,7 +388,7 @@ def test_the_official_client_searches_and_runs_a_program(petstore: str, serving:
         names, output, ran = asyncio.run(converse(connect))
     pets = httpx.get(f"{petstore}/pets", params={"limit": 100}).json()["pets"]
     assert names == ["search_tools", "describe_tool", "run_code", "getInventory"]
-    assert "listPets: " in output
+    assert "async def listPets(" in output
     assert json.loads(text(ran)) == {pet["name"]: pet["price"] for pet in pets if (pet["price"] or 0) < 20}
     assert text(ran, 1) == f"Printed:\n{len(pets)} pets"
 

@@ -13,13 +13,14 @@ from . import modes
 from .cache.compilations import CompilationCache
 from .cache.files import Cache, folder
 from .compilation import Compilation, DocumentInfo
-from .config import Config, rate_limit
+from .config import Config
 from .errors import Problem, UnknownTool, UsageError
 from .instructions import PROGRAMMED, SEARCHED, Instructions, instructions, overview
 from .runtime.protocol import ServerDescription
 from .runtime.request.build import RequestOptions
 from .runtime.request.redaction import redact
 from .runtime.result.sanitizing import secrets_of
+from .runtime.server.calls import Limiter
 from .runtime.server.catalog import Catalog
 from .runtime.server.server import Server
 from .runtime.tool import SecurityScheme, Tool
@@ -226,10 +227,17 @@ class Bridge:
             source=self.oauth_tokens(options.credentials),
             monitor=monitor,
             max_result_bytes=self.config.max_result_tokens * BYTES_PER_TOKEN,
-            limiter=rate_limit(self.config.rate_limit) if self.config.rate_limit else None,
+            limiter=self._limiter(),
             observer=self.drift.observe if self.drift else None,
             rights=lambda: self.rights,
         )
+
+    def _limiter(self) -> Limiter | None:
+        if not self.config.rate_limit:
+            return None
+        from .replicas.rate_limits import rate_limit
+
+        return rate_limit(self.config.rate_limit, self.config.redis, self.implementation.name)
 
 
 def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -> None:

@@ -1,12 +1,10 @@
 """`Config`: the options of one bridge as a frozen value: where the document is, which tools, how the API is called.
 
 `Config.from_options` makes it from the values that the table of options (`options.py`) describes. No credential is ever
-printed. `RateLimit` counts the calls of each caller for `--rate-limit`; the library `limits` does the work.
+printed.
 """
 
-import functools
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -21,6 +19,7 @@ from .errors import UsageError
 from .modes import MAX_LISTED_TOOLS, Mode
 from .oauth.clients import OAuthClient, OAuthSettings, parse_clients
 from .options import DEFAULTS, SETTINGS
+from .replicas.rate_limits import parse as parse_rate_limit
 from .runtime.errors import RequestError
 from .runtime.request import credentials
 from .runtime.request.build import RequestOptions
@@ -30,38 +29,6 @@ from .runtime.upstream.client import Upstream
 from .runtime.upstream.retries import Retries
 from .selection import Selection
 from .token_budget import TokenBudget
-
-
-class RateLimit:
-    """A moving window for each pair of caller and tool, in the memory of this process. Raises UsageError."""
-
-    def __init__(self, text: str) -> None:
-        from limits import parse_many
-        from limits.storage import MemoryStorage
-        from limits.strategies import MovingWindowRateLimiter
-
-        try:
-            self._limits = parse_many(text)
-        except ValueError:
-            hint = "write 20/second, or several limits as 20/second;1000/hour"
-            raise UsageError(f"not a rate limit: {text!r}", where="--rate-limit", hint=hint) from None
-        self._window = MovingWindowRateLimiter(MemoryStorage())
-
-    def __call__(self, caller: str, tool: str) -> float | None:
-        """Count a call and return None; or return the seconds to wait where the call would exceed a limit."""
-        exceeded = [limit for limit in self._limits if not self._window.test(limit, caller, tool)]
-        if exceeded:
-            resets = (self._window.get_window_stats(limit, caller, tool).reset_time for limit in exceeded)
-            return max(0.0, max(resets) - time.time())
-        for limit in self._limits:
-            self._window.hit(limit, caller, tool)
-        return None
-
-
-@functools.cache
-def rate_limit(text: str) -> RateLimit:
-    """Return the limiter of this process: a server that replaces another goes on counting. Raises UsageError."""
-    return RateLimit(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +71,7 @@ class Config:
     code_timeout: float = DEFAULTS["code_timeout"]
     code_calls: int = DEFAULTS["code_calls"]
     rate_limit: str | None = None
+    redis: str | None = field(default=None, repr=False)
     auth_rights: ScopeSettings = field(default_factory=ScopeSettings)
     watch: bool = False
     watch_interval: float = DEFAULTS["watch_interval"]
@@ -125,7 +93,7 @@ class Config:
         texts = {name: _texts(value) for name, value in options.items() if name in SETTINGS and SETTINGS[name].many}
         base_urls = BaseUrlMap.parse(texts.get("base_url", ()))
         if "rate_limit" in options:
-            rate_limit(options["rate_limit"])  # a wrong limit is reported before anything is served
+            parse_rate_limit(options["rate_limit"])  # a wrong limit is reported before anything is served
         parsed: dict[str, Any] = {
             "base_url": base_urls.other,
             "base_url_map": base_urls if base_urls.pairs else BaseUrlMap(),

@@ -16,8 +16,9 @@ _CALL: Final = ("call",)
 _GENERATE: Final = ("generate",)
 _BUNDLE: Final = ("bundle",)
 _CALLING: Final = ("serve", "call")
-_SELECTING: Final = ("serve", "inspect", "generate")
-_OPENING: Final = ("serve", "inspect", "call", "generate")
+_SEARCH: Final = ("search",)
+_SELECTING: Final = ("serve", "inspect", "search", "generate")
+_OPENING: Final = ("serve", "inspect", "search", "call", "generate")
 _SIGN_IN: Final = ("login", "logout")
 _READING: Final = (*_OPENING, *_SIGN_IN)
 _ALL: Final = (*_READING, "cache", "bundle")
@@ -29,6 +30,9 @@ OPTIONS: Final = (
         to="command", metavar="SPEC", required=True
     ),
     Option("tool", ARGUMENTS, _INSPECT, "Show only this tool, with its schemas.", to="command", metavar="TOOL"),
+    Option(
+        "query", ARGUMENTS, _SEARCH, "The task, in plain words, in quotes.", to="command", metavar="WORDS"
+    ),
     Option(
         "tool", ARGUMENTS, _CALL, "Name of the tool, as `openapi-mcp inspect` shows it.",
         to="command", metavar="TOOL", required=True
@@ -47,7 +51,18 @@ OPTIONS: Final = (
     ),
     Option("action", ARGUMENTS, ("cache",), "clear: remove everything.", to="command", choices=("clear",)),
     Option(
-        "as_json", COMMAND, _INSPECT, "Print everything as JSON, for programs.",
+        "explain", COMMAND, _SEARCH, "Show why each tool was found.", to="command", kind=bool, default=False
+    ),
+    Option(
+        "limit", COMMAND, _SEARCH, "The largest number of tools.",
+        to="command", metavar="N", kind=int, minimum=1, default_text="10; all of a topic"
+    ),
+    Option(
+        "topic", COMMAND, _SEARCH, "Only tools with this tag, or whose path begins so: pets, /pets/{petId}.",
+        to="command", metavar="TOPIC"
+    ),
+    Option(
+        "as_json", COMMAND, (*_INSPECT, *_SEARCH), "Print everything as JSON, for programs.",
         to="command", kind=bool, default=False, flags=("--json",)
     ),
     Option(
@@ -201,7 +216,7 @@ OPTIONS: Final = (
         "mode", TOOLS, ("serve", "inspect"),
         "all: list every tool; search: list three tools that find, describe and call the others; "
         "code: the third runs programs that call them (needs the extra `code`); "
-        "auto: all, but search above 128 tools or 40,000 tokens.",
+        "auto: all, but search above 128 tools or 20,000 tokens.",
         choices=("all", "search", "code", "auto"), default="auto"
     ),
     Option("pin", TOOLS, _SERVE, "List this tool in search or code mode as well.", metavar="TOOL", many=True),
@@ -389,6 +404,12 @@ OPTIONS: Final = (
         "metrics", OPERATION, _SERVE,
         "Offer metrics for Prometheus at this path of the server, which needs the same token as the endpoint, or at a "
         "port of its own on this machine (http; needs the extra `metrics`).", metavar="PATH|PORT"
+    ),
+    Option(
+        "redis", OPERATION, _SERVE,
+        "Redis or Valkey that all replicas of this server share: rate limits, and sessions that ended (http; needs "
+        "--session-secret and the extra `redis`). Safer as the variable.",
+        metavar="URL", variable="OPENAPI_MCP_REDIS"
     ),
     Option(
         "config", GENERAL, _READING,

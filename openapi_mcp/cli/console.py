@@ -43,6 +43,7 @@ def secrets_of_options(source: str, options: Mapping[str, Any]) -> Iterator[str]
     yield from secrets_of_url(source)
     for option in ("auth_token", "auth_client_secret", "session_secret"):
         yield str(options.get(option) or "")
+    yield from secrets_of_url(str(options.get("redis") or ""))
     for option in ("header", "spec_header"):
         yield from filter(None, map(_header_secret, _texts(options.get(option))))
     from ..runtime.request.credentials import FROM_ENVIRONMENT

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from starlette.routing import Route
 from ..bridge import Bridge
 from ..document.addresses import Certificates
 from ..errors import BridgeError, UsageError
+from ..replicas.channel import ReplicaChannel
 from ..runtime import serve as runtime_serve
 from ..runtime.errors import RequestError
 from ..runtime.http import hosting, supervisor
@@ -89,15 +91,24 @@ class ServerWorker:
         bridge = self.settings.bridge()
         console.use_format(bridge.config.log_format, quiet=bridge.config.quiet)
         reloader = Reloader(self.settings, bridge, on_stderr)
-        return _app(reloader, self.http, local=self.local, channel=WorkerChannel(self.folder))
+        return _app(reloader, self.http, local=self.local, folder=self.folder, has_siblings=True)
 
 
-def _app(reloader: Reloader, http: HttpSettings, *, local: bool, channel: WorkerChannel | None = None) -> Starlette:
-    """Make the application, which reloads its tools for as long as it runs."""
+def _app(
+    reloader: Reloader, http: HttpSettings, *, local: bool, folder: Path | None = None, has_siblings: bool = False
+) -> Starlette:
+    """Make the application, which reloads its tools for as long as it runs. Raises UsageError.
+
+    With `has_siblings` it is one of several processes, which find each other in `folder`.
+    """
+    redis = reloader.bridge.config.redis
+    channel = _replica_channel(redis, http, folder) if redis else WorkerChannel(folder) if has_siblings else None
 
     @asynccontextmanager
     async def reloading() -> AsyncIterator[None]:
         STOP_HANDLER.loop_runs = True
+        if isinstance(channel, ReplicaChannel):
+            await channel.synchronised()
         async with reloader.running():
             preparation = None if door is None else asyncio.create_task(door.prepare())
             yield
@@ -126,6 +137,17 @@ def _app(reloader: Reloader, http: HttpSettings, *, local: bool, channel: Worker
     if (metrics := reloader.bridge.config.metrics or "").startswith("/"):
         app.router.routes.insert(0, _metrics_route(metrics, http))
     return app
+
+
+def _replica_channel(url: str, http: HttpSettings, folder: Path | None) -> ReplicaChannel:
+    """Return the channel to all replicas. Raises UsageError without a secret that they share, or without the extra."""
+    if not http.session_secret:
+        hint = "give all replicas the same OPENAPI_MCP_SESSION_SECRET"
+        raise UsageError("replicas need a session secret", where="--redis", hint=hint)
+    if find_spec("redis") is None:
+        hint = "pip install 'mcp-openapi-bridge[redis]'"
+        raise UsageError("Redis needs the extra `redis`", where="--redis", hint=hint)
+    return ReplicaChannel(folder, url, http.session_secret)
 
 
 def _metrics_route(path: str, http: HttpSettings) -> Route:

@@ -2,8 +2,8 @@
 
 - `Sessions`: ids carry what was negotiated, signed; every process with the secret reads every id. An id proves nothing
   about who sends it.
-- `SessionStore`: ended sessions, log levels and calls in flight. Processes of one server tell each other of them; other
-  replicas do not hear of it. Sessions and requests are known by digests, and memory is bounded: the oldest are
+- `SessionStore`: ended sessions, log levels and calls in flight. Processes of one server tell each other of them, and
+  replicas where they share a channel. Sessions and requests are known by digests, and memory is bounded: the oldest are
   forgotten.
 - `SessionManager`: the session of a request, and the effects of its message on that session.
 
@@ -100,7 +100,7 @@ MAX_REMEMBERED_SESSIONS: Final = 10_000
 """Sessions whose end, log level and state are remembered: a megabyte of each, without the values of the states."""
 
 _DIGEST_SIZE: Final = 16
-_CANCELLED, _ENDED, _LEVEL, _STREAM = b"c", b"e", b"l", b"s"
+_CANCELLED, ENDED, _LEVEL, _STREAM = b"c", b"e", b"l", b"s"
 _Value = TypeVar("_Value")
 
 
@@ -120,7 +120,7 @@ class SessionStore:
         self._states: dict[bytes, SessionState] = {}
         self._handlers: dict[bytes, Callable[[bytes, bytes], None]] = {
             _CANCELLED: self._on_cancelled,
-            _ENDED: self._on_ended,
+            ENDED: self._on_ended,
             _LEVEL: self._on_level,
             _STREAM: self._on_stream,
         }
@@ -153,7 +153,7 @@ class SessionStore:
         """End a session: stop its calls and its stream, and refuse its next requests."""
         if self._shared is not None:
             self._shared.add(_key(session))
-        self._publish(_ENDED, _key(session), b"")
+        self._publish(ENDED, _key(session), b"")
 
     def track_call(self, session: Session, request_id: jsonrpc.RequestId, stop: Stop) -> "InFlight":
         """Return a context in which `stop` is called if the session cancels this call or ends."""

@@ -223,7 +223,8 @@ SIBLING_TIMEOUT: Final = 1.0
 _EARLY_LIFETIME: Final = 10.0
 """Seconds for which a faster sibling's message counts for the next change here; an older one was for another change."""
 
-_CHANGED: Final = b"h"
+CHANGED: Final = b"h"
+"""The first byte of a message that a process has a change of the tool list."""
 
 
 class ListChangedBroadcast(ListChanges):
@@ -240,7 +241,7 @@ class ListChangedBroadcast(ListChanges):
 
     def announce(self) -> None:
         """Tell the siblings of a change, and the listeners once the siblings have it too or the timeout is over."""
-        self._channel.broadcast(_CHANGED + self._channel.name)
+        self._channel.broadcast(CHANGED + self._channel.name)
         oldest = time.monotonic() - _EARLY_LIFETIME
         early = {name for name, received in self._early.items() if received > oldest}
         self._awaited = self._channel.siblings() - early
@@ -255,7 +256,7 @@ class ListChangedBroadcast(ListChanges):
     def receive(self, message: bytes) -> None:
         """Handle a sibling's message that it has a change; other messages are ignored."""
         name = message[1:]
-        if message[:1] != _CHANGED:
+        if message[:1] != CHANGED:
             return
         if name in self._awaited:
             self._awaited.discard(name)

@@ -43,7 +43,7 @@ Findings: TypeAlias = Future[Sequence[str]]
 Observer: TypeAlias = Callable[[Tool, httpx.Request, httpx.Response], Findings | None]
 """A function that is called for each response of the API. It must not block, and must not change its arguments."""
 
-Limiter: TypeAlias = Callable[[str, str], float | None]
+Limiter: TypeAlias = Callable[[str, str], float | Awaitable[float | None] | None]
 """A rate limit: for a caller and a tool's name None if the call may be made, else the seconds until it may."""
 
 MAX_FINDINGS_WAIT: Final = 0.25
@@ -182,6 +182,8 @@ class Calls:
     ) -> CallToolResult:
         """Return the result of a call of the API, unless the client makes too many. Raises RuntimeFailure."""
         wait = self._limiter(caller, tool.name) if self._limiter else None
+        if isinstance(wait, Awaitable):
+            wait = await wait
         if wait is not None:
             return error_result(_too_many_calls(tool, wait))
         context.events.on_call(tool.name)

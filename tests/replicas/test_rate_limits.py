@@ -2,8 +2,8 @@
 
 import pytest
 
-from openapi_mcp.config import RateLimit
 from openapi_mcp.errors import UsageError
+from openapi_mcp.replicas.rate_limits import RateLimit
 
 
 def test_each_caller_may_call_each_tool_so_often() -> None:

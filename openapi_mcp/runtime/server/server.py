@@ -5,7 +5,7 @@ No failure is raised: each becomes a reply. Transports stay thin: the bytes and 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from .. import media_types, protocol
 from ..errors import CursorError, UnknownToolError
-from ..protocol import ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
+from ..protocol import Action, ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
 from ..request.build import RequestOptions
 from ..result.content import BINARY_FACTOR
 from ..tool import Tool
@@ -134,10 +134,11 @@ class Server:
         grant = GRANT.get()
         if grant is None or self._rights is None:
             return ()
+        if not step.batch:
+            return self._demanded(self._rights(), step.action, grant.scopes)
         rights = self._rights()
-        calls = (part.action for part in step.batch or (step,) if isinstance(part.action, ToolCall))
-        names = (name for call in calls for name in self._called(call))
-        return tuple(dict.fromkeys(scope for name in names for scope in rights.demanded(name, grant.scopes)))
+        demanded = [self._demanded(rights, part.action, grant.scopes) for part in step.batch]
+        return tuple(dict.fromkeys(scope for each in demanded for scope in each))
 
     async def handle(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Reply:
         """Receive a message, perform its Step, and return the reply."""
@@ -160,13 +161,13 @@ class Server:
         mismatch = None if tool is None else call.header_mismatch(tool.input_schema)
         return step if mismatch is None else Step(session=step.session, status=400, reply=mismatch)
 
-    def _called(self, call: ToolCall) -> Iterator[str]:
-        """Yield the name of the tool, and of the one that a built-in tool will call where the arguments name it."""
-        yield call.name
-        tool = self.catalog.get(call.name)
-        target = tool.target(call.arguments) if isinstance(tool, BuiltinTool) else None
-        if isinstance(target, str):
-            yield target
+    def _demanded(self, rights: Rights, action: Action | None, scopes: Scopes) -> tuple[str, ...]:
+        """Return the scopes that a call needs: of its tool, or of the one that its arguments name."""
+        if not isinstance(action, ToolCall):
+            return ()
+        tool = self.catalog.get(action.name)
+        target = tool.target(action.arguments) if isinstance(tool, BuiltinTool) else action.name
+        return rights.demanded(target, scopes) if isinstance(target, str) else ()
 
     def _catalog(self) -> Catalog:
         """Return the tools of the request that is being served."""

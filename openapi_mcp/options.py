@@ -17,7 +17,8 @@ _GENERATE: Final = ("generate",)
 _BUNDLE: Final = ("bundle",)
 _CALLING: Final = ("serve", "call")
 _SEARCH: Final = ("search",)
-_SELECTING: Final = ("serve", "inspect", "search", "generate")
+_SELECTING: Final = ("serve", "inspect", "generate")
+_CHOOSING: Final = (*_SELECTING, *_SEARCH)
 _OPENING: Final = ("serve", "inspect", "search", "call", "generate")
 _SIGN_IN: Final = ("login", "logout")
 _READING: Final = (*_OPENING, *_SIGN_IN)
@@ -205,12 +206,12 @@ OPTIONS: Final = (
         kind=bool, default=False
     ),
     Option(
-        "include", TOOLS, _SELECTING,
+        "include", TOOLS, _CHOOSING,
         "Only these operations: tag:pets, path:/pets/*, method:get or id:listPets.", metavar="RULE", many=True
     ),
-    Option("exclude", TOOLS, _SELECTING, "Not these operations; rules as for --include.", metavar="RULE", many=True),
+    Option("exclude", TOOLS, _CHOOSING, "Not these operations; rules as for --include.", metavar="RULE", many=True),
     Option(
-        "read_only", TOOLS, _SELECTING, "Only operations that change nothing (GET, HEAD, …).", kind=bool, default=False
+        "read_only", TOOLS, _CHOOSING, "Only operations that change nothing (GET, HEAD, …).", kind=bool, default=False
     ),
     Option(
         "mode", TOOLS, ("serve", "inspect"),

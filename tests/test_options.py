@@ -25,7 +25,7 @@ from openapi_mcp.token_budget import BUDGET, BYTES_PER_TOKEN
 from tests.conftest import ROOT
 
 SCHEMA = ROOT / "specs" / "settings.schema.json"
-COMMANDS = ("serve", "inspect", "call", "login", "logout", "generate", "bundle", "cache")
+COMMANDS = ("serve", "inspect", "search", "call", "login", "logout", "generate", "bundle", "cache")
 PARSED = {
     "auth_includes",
     "auth_scopes",

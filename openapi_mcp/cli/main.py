@@ -68,7 +68,7 @@ def serve(spec: str, transport: str | None, debug: bool, values: Values) -> None
     http://127.0.0.1:8000/mcp (Streamable HTTP). It runs until it is interrupted or its stdin ends.
     Which tools are served, and how to connect, is printed on stderr.
     """
-    from . import serve_stdio
+    from .serve import stdio
     from .settings import LISTENING, HttpSettings
 
     with reported_errors(debug):
@@ -77,13 +77,13 @@ def serve(spec: str, transport: str | None, debug: bool, values: Values) -> None
         over_http = (transport or _transport(listening=bool(LISTENING & options.keys()))) == "http"
         _check_stdin(spec, options, over_http=over_http)
         bridge = _open(settings)
-        serve_stdio.handle_signals()
+        stdio.handle_signals()
         if over_http:
-            from . import serve_http
+            from .serve import http
 
-            serve_http.serve(settings, bridge, HttpSettings.from_options(options))
+            http.serve(settings, bridge, HttpSettings.from_options(options))
         else:
-            serve_stdio.serve(settings, bridge)
+            stdio.serve(settings, bridge)
 
 
 @command(app)
@@ -106,6 +106,45 @@ def inspect(spec: str, tool: str | None, as_json: bool, validate: bool, debug: b
             _print_json(inspection.bridge_json(bridge, problems))
         else:
             inspection.print_tools(bridge, problems)
+
+
+SEARCH_EXAMPLES = """\b
+Examples:
+  openapi-mcp search petstore.yaml "who bought the cat"
+      the tools for a task, the best first, as a model finds them in search mode
+  openapi-mcp search petstore.yaml "who bought the cat" --explain
+      why each was found: words that match, words that are similar, what it does
+  openapi-mcp search petstore.yaml
+      the topics of the API
+  openapi-mcp search petstore.yaml --topic pets
+      the tools with this tag, or whose paths begin so
+  openapi-mcp search petstore.yaml "add a pet" --limit 1 | cut -f2
+      into a pipe: a line for each tool, with tabs between rank, name, method, path, summary and reason
+"""
+
+
+@command(app, epilog=SEARCH_EXAMPLES)
+def search(
+    spec: str,
+    query: str | None,
+    explain: bool,
+    limit: int | None,
+    topic: str | None,
+    as_json: bool,
+    debug: bool,
+    values: Values,
+) -> None:
+    """Find the tools of SPEC that a task needs, in plain words.
+
+    This is the search that models use where `serve` searches tools instead of listing them. Without words the topics of
+    the API are listed, or with --topic its tools. The exit code is 4 if nothing is found.
+    """
+    from .search import found_tools, print_rows
+
+    with reported_errors(debug):
+        bridge = _open(_settings(spec, values | {"mode": "search"}))
+        rows = found_tools(bridge.tools, query or "", topic or "", limit, explain=explain)
+        _print_json(rows) if as_json else print_rows(rows)
 
 
 @command(app)

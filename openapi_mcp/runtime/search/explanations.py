@@ -13,6 +13,9 @@ from .vocabulary import STOP_WORDS, stem, words
 _MIN_COSINE: Final = 0.25
 """The similarity of two words from which it is a reason: invoice and bill have 0.42, room and location 0.27."""
 
+_MIN_WORD: Final = 3
+"""Letters of a word of the tool that is named: shorter ones, as `id`, are similar to all sorts of words."""
+
 _MAX_NEIGHBOURS: Final = 3
 """Similar words that are named for a tool."""
 
@@ -43,7 +46,8 @@ def _neighbours(request: str, tool: Tool, matched: Iterable[str]) -> Iterator[tu
     import numpy as np
 
     table, texts = word_table(), words_of(tool)
-    own = {table.rows_of([word])[0]: word for part in texts for word in part if table.rows_of([word])}
+    telling = [word for part in texts for word in part if len(word) >= _MIN_WORD]
+    own = {row: word for word in telling for row in table.rows_of([word])}
     others = [
         word for word in dict.fromkeys(words(request)) if word not in matched and word.casefold() not in STOP_WORDS
     ]

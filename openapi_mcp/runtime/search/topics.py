@@ -75,10 +75,14 @@ class Topics:
         parts = _segments(topic)
         return [tool for tool in self._tools if parts and _begins(_segments(tool.path), parts)]
 
+    def counted(self) -> list[tuple[str, Sequence[Tool], list[str]]]:
+        """Return each topic, its tools and what some of them do; topics of many tools come first."""
+        ranked = sorted(self._by_topic.items(), key=lambda each: (-len(each[1]), each[0]))
+        return [(topic, tools, list(_examples(tools))) for topic, tools in ranked]
+
     def page(self, number: int, limit: int = TOPICS_PER_PAGE) -> str:
         """Return a page of the topics, each on a line with its number of tools and examples of them."""
-        ranked = sorted(self._by_topic.items(), key=lambda each: (-len(each[1]), each[0]))
-        lines = [f"- {topic} ({len(tools)}): {'; '.join(_examples(tools))}" for topic, tools in ranked]
+        lines = [f"- {topic} ({len(tools)}): {'; '.join(examples)}" for topic, tools, examples in self.counted()]
         hint = "search_tools with a `topic` lists its tools."
         return _page(f"{len(lines):,} topics", lines, number, limit, hint)
 

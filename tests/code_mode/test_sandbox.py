@@ -185,6 +185,42 @@ def test_pending_calls_are_cancelled_with_the_program() -> None:
     assert ended == ["echo", "echo"]
 
 
+@pytest.mark.parametrize(
+    ("statement", "outcome"),
+    [
+        ("await asyncio.wait_for(echo(9), 0.2)", ["cancelled"]),
+        ("await asyncio.wait_for(slow(), 0.2)", ["cancelled"]),
+        ("await asyncio.gather(asyncio.wait_for(slow(), 0.2), echo(0.5))", ["cancelled", "made"]),
+        ("await asyncio.gather(echo(0.5), late())", ["made"]),
+        ("later = echo(1)\n    await asyncio.wait_for(slow(), 0.2)\n    await later", ["cancelled", "made"]),
+        ("await asyncio.wait_for(echo(0), 9)", ["made"]),
+    ],
+)
+def test_time_limit_ends_the_calls_that_it_is_for(statement: str, outcome: list[str]) -> None:
+    ended: list[str] = []
+
+    async def answer(_: str, positional: list[Any], __: dict[str, Any]) -> Any:
+        try:
+            await asyncio.sleep(positional[0])
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+        ended.append("made")
+
+    source = (
+        "import asyncio\n"
+        "async def slow():\n    await echo(9)\n    await echo(9)\n"
+        "async def late():\n    raise TimeoutError('of the program')\n"
+        f"try:\n    {statement}\n    end = 'in time'\nexcept TimeoutError:\n    end = 'late'\n"
+        "await asyncio.sleep(0.1)\n"
+        "end"
+    )
+    limits = CodeLimits(seconds=8)
+    result = run(source, limits, answer)
+    assert result == ProgramResult("in time" if "9)" in statement and "echo(0)" in statement else "late")
+    assert sorted(ended) == outcome
+
+
 def test_printed_output_is_limited() -> None:
     outcome = run("for n in range(100): print('x' * 9)\n'end'")
     assert outcome.value == "end"

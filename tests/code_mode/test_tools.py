@@ -17,7 +17,7 @@ import httpx
 import pytest
 from mcp import Client, StdioServerParameters
 
-from openapi_mcp.cli.reload import Reloader
+from openapi_mcp.cli.serve.reload import Reloader
 from openapi_mcp.cli.settings import Settings
 from openapi_mcp.code_mode.limits import DEFAULT_LIMITS, CodeLimits
 from openapi_mcp.code_mode.tools import MAX_RESULT_BYTES, builtin_tools, code_catalog

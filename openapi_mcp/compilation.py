@@ -29,7 +29,7 @@ class BaseUrlOptions:
 
 
 MAX_INSTRUCTIONS: Final = 3000
-"""Characters, of which 1,000 are for the overview of the tools: clients put the instructions before every conversation,
+"""Characters, of which 900 are for the overview of the tools: clients put the instructions before every conversation,
 on any subject; a page of text is much there."""
 
 

@@ -16,17 +16,21 @@ from .compilation import DocumentInfo
 from .errors import UsageError
 from .runtime.tool import Tool
 
-MAX_OVERVIEW: Final = 1000
-"""Bytes of what is said about the tools: some 250 tokens, since clients put them before every conversation."""
+MAX_OVERVIEW: Final = 900
+"""Bytes of what is said about the tools: less than 300 tokens, since clients put them before every conversation. Names
+with numbers take a token for three bytes."""
 
 MAX_OWN_TEXT: Final = 20_000
 """Characters of instructions that a user writes: 5,000 tokens before every conversation are a mistake."""
 
-_MAX_GROUPS: Final = 300
+_MAX_GROUPS: Final = 240
 """Bytes of the groups."""
 
 _MAX_GROUP: Final = 40
 """Characters of a group's name; a longer tag or path segment is none."""
+
+_MAX_DEPTH: Final = 4
+"""Segments of paths that are tried for groups, where all tools are of one: `/mail/v1/users/{id}/messages`."""
 
 _MAX_PAGING: Final = 2
 """Ways of paging that are described; an API with more has them in its tools."""
@@ -83,12 +87,11 @@ def overview(title: str, description: str, tools: Sequence[Tool], *, listed: str
 
 
 SEARCHED: Final = (
-    "The tools are not listed: `search_tools` finds them by a task in plain words or by topic, `describe_tool` shows "
-    "one, `call_tool` calls it."
+    "The tools are not listed: `search_tools` finds them by a task in plain words or by topic, `call_tool` calls one."
 )
 PROGRAMMED: Final = (
-    "The tools are not listed: `search_tools` finds them by a task in plain words or by topic, `describe_tool` shows "
-    "one, and programs that `run_code` runs call them, several in one program."
+    "The tools are not listed: `search_tools` finds them by a task in plain words or by topic, `run_code` runs programs "
+    "that call them."
 )
 """How tools are used in search mode and in code mode."""
 
@@ -96,6 +99,10 @@ PROGRAMMED: Final = (
 def _groups(tools: Sequence[Tool]) -> str:
     """Return the number of tools, and of each group, the largest first."""
     counts = Counter(group for tool in tools for group in _groups_of(tool))
+    for depth in range(1, _MAX_DEPTH):
+        if len(counts) > 1 or len(tools) < 2:
+            break
+        counts = Counter(group for tool in tools for group in _segments(tool)[depth : depth + 1])
     head = f"{len(tools):,} tool{'' if len(tools) == 1 else 's'}"
     ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     listed = ""
@@ -115,8 +122,13 @@ _PREFIX_SEGMENT: Final = re.compile(r"api|rest|v?\d+(\.\d+)*", re.IGNORECASE)
 def _groups_of(tool: Tool) -> Collection[str]:
     """Return the groups of a tool: its tags, else the first segment of its path that names something."""
     tags = [tag for tag in (plain_text.line(tag, _MAX_GROUP + 1) for tag in tool.tags) if 0 < len(tag) <= _MAX_GROUP]
-    named = (part for part in tool.path.split("/") if part and "{" not in part and not _PREFIX_SEGMENT.fullmatch(part))
-    return dict.fromkeys(tags) or [part for part in [next(named, "")] if 0 < len(part) <= _MAX_GROUP]
+    return dict.fromkeys(tags) or _segments(tool)[:1]
+
+
+def _segments(tool: Tool) -> list[str]:
+    """Return the segments of a tool's path that name something."""
+    parts = (part for part in tool.path.split("/") if part and "{" not in part and not _PREFIX_SEGMENT.fullmatch(part))
+    return [part for part in parts if len(part) <= _MAX_GROUP]
 
 
 def _effects(tools: Sequence[Tool], *, read_only: bool) -> str:
@@ -186,12 +198,12 @@ def _paging(tools: Iterable[Tool]) -> Iterator[str]:
 
 def _phrase(way: _Paging, largest: Counter[int] | None) -> str:
     most = f" (at most {max(largest.items(), key=lambda each: (each[1], each[0]))[0]})" if largest else ""
-    size = f", as many as `{way.size}`{most} says" if way.size else ""
+    size = f", `{way.size}`{most} its size" if way.size else ""
     if way.kind == "cursor":
-        return f"`{way.argument}` takes the cursor that the page before gave{size}"
+        return f"`{way.argument}` is the cursor that the page before gave{size}"
     if way.kind == "offset":
-        return f"`{way.argument}` counts the items to leave out{size}"
-    return f"`{way.argument}` is the number of the page{size}"
+        return f"`{way.argument}` is the number of items before the page{size}"
+    return f"`{way.argument}` is the page's number{size}"
 
 
 def read_own(text: str) -> str:

@@ -19,7 +19,7 @@ OVERVIEW = (
     "Pet Store: A small shop's animals.\n"
     "9 tools; groups: pets (7), shop (2).\n"
     "4 only read; 5 change data, 3 of these replace or delete.\n"
-    "Lists come in pages: `offset` counts the items to leave out, as many as `limit` (at most 100) says."
+    "Lists come in pages: `offset` is the number of items before the page, `limit` (at most 100) its size."
 )
 
 
@@ -46,7 +46,7 @@ def test_overview_is_made_from_the_document_and_its_text_follows() -> None:
 
 @pytest.mark.parametrize(
     ("mode", "sentence"),
-    [("all", ""), ("search", "`call_tool` calls it"), ("code", "programs that `run_code` runs")],
+    [("all", ""), ("search", "`call_tool` calls one"), ("code", "programs that `run_code` runs")],
 )
 def test_search_is_explained_where_tools_are_not_listed(mode: str, sentence: str) -> None:
     text = bridge(mode=mode).description().instructions or ""
@@ -121,6 +121,8 @@ def test_groups_come_from_tags_or_paths_and_are_bounded() -> None:
     assert len(text.encode()) < 600
     tagged = [operation(1, tags=("a" * 41, "Users")), operation(2, tags=("Users", "Users")), operation(3)]
     assert "3 tools; groups: Users (2), things3 (1)." in overview("Things", "", tagged)
+    nested = [tool(f"/mail/v1/users/{{id}}/{each}") for each in ("labels", "drafts", "drafts")]
+    assert "3 tools; groups: drafts (2), labels (1)." in overview("Mail", "", nested)
     wide = overview("T" * 120, "D" * 200, [operation(number, tags=("日本語" * 13,)) for number in range(50)])
     assert len(wide.encode()) <= MAX_OVERVIEW
 
@@ -128,13 +130,13 @@ def test_groups_come_from_tags_or_paths_and_are_bounded() -> None:
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        (("page", "per_page"), "`page` is the number of the page, as many as `per_page` says"),
+        (("page", "per_page"), "`page` is the page's number, `per_page` its size"),
         (
             ("pageToken", "maxResults"),
-            "`pageToken` takes the cursor that the page before gave, as many as `maxResults`",
+            "`pageToken` is the cursor that the page before gave, `maxResults` its size",
         ),
-        (("starting_after", "limit"), "`starting_after` takes the cursor"),
-        (("skip", "top"), "`skip` counts the items to leave out, as many as `top` says"),
+        (("starting_after", "limit"), "`starting_after` is the cursor"),
+        (("skip", "top"), "`skip` is the number of items before the page, `top` its size"),
         (("limit",), ""),
         (("query",), ""),
     ],

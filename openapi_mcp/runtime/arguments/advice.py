@@ -24,6 +24,7 @@ _MAX_OUTLINE: Final = 300
 _MAX_EXAMPLE: Final = 300
 _MAX_ALL: Final = 500
 
+_MAX_CHOICE: Final = 30
 _MAX_CHOICES: Final = 6
 _MAX_INNER: Final = 8
 """Properties of an inner object that are named."""
@@ -123,7 +124,7 @@ def _kind(maker: ExampleMaker, schema: Any) -> str:
     flat = maker.flat(schema)
     values = [flat["const"]] if "const" in flat else flat.get("enum")
     if isinstance(values, list) and values:
-        shown = "|".join(jsontext.write_beginning(value, 20) for value in values[:_MAX_CHOICES])
+        shown = "|".join(map(_short, values[:_MAX_CHOICES]))
         return f"{shown}{'|…' if len(values) > _MAX_CHOICES else ''}"
     for keyword in ("oneOf", "anyOf"):
         if branches := flat.get(keyword):
@@ -136,6 +137,11 @@ def _kind(maker: ExampleMaker, schema: Any) -> str:
         return f"array of {_kind(maker, flat['items'])}" if flat.get("items") else "array"
     kinds = "|".join(sorted(_kinds(flat), key=lambda kind: kind == "null")) or "any"
     return f"{kinds} ({flat['format']})" if kinds == "string" and "format" in flat else kinds
+
+
+def _short(value: Any) -> str:
+    text = jsontext.write_beginning(value, _MAX_CHOICE + 1)
+    return text if len(text) <= _MAX_CHOICE else f"{text[: _MAX_CHOICE - 1]}…"
 
 
 def _example(maker: ExampleMaker, root: Schema, arguments: Mapping[str, Any], path: Path, schema: Any) -> Any | Missing:

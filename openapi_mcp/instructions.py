@@ -7,6 +7,7 @@ limit allows. Specification: MCP lifecycle ("Initialization", `instructions`).
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -90,8 +91,8 @@ SEARCHED: Final = (
     "The tools are not listed: `search_tools` finds them by a task in plain words or by topic, `call_tool` calls one."
 )
 PROGRAMMED: Final = (
-    "The tools are not listed: `search_tools` finds them by a task in plain words or by topic, `run_code` runs programs "
-    "that call them."
+    "The tools are not listed: `search_tools` finds them by a task in plain words or by topic, programs call them in "
+    "`run_code`."
 )
 """How tools are used in search mode and in code mode."""
 
@@ -121,8 +122,18 @@ _PREFIX_SEGMENT: Final = re.compile(r"api|rest|v?\d+(\.\d+)*", re.IGNORECASE)
 
 def _groups_of(tool: Tool) -> Collection[str]:
     """Return the groups of a tool: its tags, else the first segment of its path that names something."""
-    tags = [tag for tag in (plain_text.line(tag, _MAX_GROUP + 1) for tag in tool.tags) if 0 < len(tag) <= _MAX_GROUP]
+    tags = [tag for tag in map(_line, tool.tags) if 0 < len(tag) <= _MAX_GROUP]
     return dict.fromkeys(tags) or _segments(tool)[:1]
+
+
+@lru_cache(1024)
+def _line(tag: str) -> str:
+    return plain_text.line(tag, _MAX_GROUP + 1)
+
+
+@lru_cache(4096)
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalpha, name)).lower()
 
 
 def _segments(tool: Tool) -> list[str]:
@@ -177,7 +188,7 @@ def _paging(tools: Iterable[Tool]) -> Iterator[str]:
     largest: dict[str, Counter[int]] = {}
     has_links = False
     for tool in tools:
-        names = {"".join(filter(str.isalpha, each.name)).lower(): each.name for each in tool.arguments}
+        names = {_letters(each.name): each.name for each in tool.arguments}
         size = next((names[name] for name in _SIZES if name in names), "")
         for kind, known in (("cursor", _CURSORS), ("page", _PAGES), ("offset", _OFFSETS)):
             if argument := next((own for name, own in names.items() if name in known), ""):

@@ -46,7 +46,7 @@ def test_overview_is_made_from_the_document_and_its_text_follows() -> None:
 
 @pytest.mark.parametrize(
     ("mode", "sentence"),
-    [("all", ""), ("search", "`call_tool` calls one"), ("code", "programs that `run_code` runs")],
+    [("all", ""), ("search", "`call_tool` calls one"), ("code", "programs call them in `run_code`")],
 )
 def test_search_is_explained_where_tools_are_not_listed(mode: str, sentence: str) -> None:
     text = bridge(mode=mode).description().instructions or ""

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
+from ..runtime.result.headers import MAX_LINK
 from ..runtime.tool import Argument, Tool
 
 DEFAULT_LIMIT: Final = 1000
@@ -189,7 +190,10 @@ class PageReader:
         return bool(is_named) and all(value in (None, "", False) for value in is_named)
 
     def _by_header(self, sent: Arguments, page: _Page) -> Arguments | None:
-        link = page.headers.get("link", {}).get("next")
+        link = page.headers.get("link", {}).get("next", "")
+        if len(link) >= MAX_LINK:
+            self.end = f"the link to the next page has more than {MAX_LINK} characters"
+            return None
         return self._from_link(sent, link) if link else None
 
     def _by_link(self, sent: Arguments, page: _Page) -> Arguments | None:

@@ -7,9 +7,9 @@ start one in the background. So a task starts when the program awaits a task, an
 what the program never awaits runs at its end. A time limit of `wait_for` ends what it waits for; one of `timeout` is
 judged when the call is over.
 
-`_sandbox_wait(key)`, `_sandbox_wake(key)` and `_sandbox_timer(key, seconds)` are functions of the host (`sandbox`): the
-first returns a coroutine that ends at the next call of the second. So does the third, which raises TimeoutError if
-there is none in time: it makes a `gather` end before the others in it, which are never resumed then.
+`_sandbox_wait(key)`, `_sandbox_wake(key)` and `_sandbox_timer(key, seconds, timed)` are functions of the host
+(`sandbox`): the first returns a coroutine that ends at the next call of the second. So does the third, which raises
+TimeoutError if there is none in time: it makes a `gather` end before the others in it, which are never resumed then.
 """
 
 from typing import Final
@@ -171,7 +171,8 @@ async def _sandbox_wait_for(value, timeout=None):
     key = _sandbox_key()
     before = [task for task in _sandbox_tasks if task._state == "running"]
     try:
-        return (await _aio.gather(_sandbox_until(value, key), _sandbox_timer(key, timeout)))[0]
+        timed = repr(value._coroutine if isinstance(value, _SandboxTask) else value)
+        return (await _aio.gather(_sandbox_until(value, key), _sandbox_timer(key, timeout, timed)))[0]
     except TimeoutError:
         for task in _sandbox_tasks:
             if task is value or (task._state == "running" and task not in before):

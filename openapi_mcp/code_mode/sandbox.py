@@ -9,6 +9,7 @@ away, so that their number is not that of processes. Clients share all places (s
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -57,6 +58,9 @@ _TOO_MUCH_MEMORY: Final = (
 )
 _TOOK_LONG: Final = "the program took more than {:g} seconds, its calls included"
 _STARTED_LATE: Final = "the program was not run: others took all places for {:g} seconds. Try again."
+_CALL: Final = re.compile(r"<coroutine external_future\((\d+)\)>")
+"""A call as the sandbox shows it, with its number."""
+
 _NEVER_AWAITED: Final = "Line {line}: {name} was called without await, and failed: {error}"
 
 
@@ -133,12 +137,15 @@ class _Places:
 
 
 class _BackgroundCall(NamedTuple):
-    """A call whose result the program has not received; `name` is empty for what is no call of a tool."""
+    """A call whose result the program has not received; `name` is empty for what is no call of a tool.
+
+    `timed` is, of a timer, what the program waits for until then, as the sandbox shows it.
+    """
 
     task: asyncio.Task[monty.ExternalSettledResult]
     name: str = ""
     line: int = 0
-    is_timer: bool = False
+    timed: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -157,8 +164,8 @@ class _Program:
     _concurrent_calls: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_CALLS))
     _calls: dict[int, _BackgroundCall] = field(default_factory=dict)
     _waiting: dict[Any, asyncio.Event] = field(default_factory=dict)
-    _awaited: set[int] = field(default_factory=set)  # calls that the program waited for when it was last suspended
-    _is_late: bool = False  # a time limit of the program has ended since then
+    _last_id: int = 0
+    _left: set[int] = field(default_factory=set)  # calls that began within time limits of the program that have ended
 
     def __post_init__(self) -> None:
         self.worker = SandboxProcess(self.limits)
@@ -187,8 +194,12 @@ class _Program:
         return suspension.data
 
     async def never_awaited(self) -> list[str]:
-        """Wait for the calls that the program did not await, and return a sentence for each that failed."""
-        self._leave(self._awaited)
+        """Wait for the calls that the program did not await, and return a sentence for each that failed.
+
+        Those that it left since a time limit had ended are cancelled; where a `gather` failed, they are made.
+        """
+        for call_id in self._left.intersection(self._calls):
+            self._calls.pop(call_id).task.cancel()
         calls = [call for call in self._calls.values() if call.name]
         results = await asyncio.gather(*(call.task for call in calls))
         return [
@@ -256,8 +267,6 @@ class _Program:
     async def _answer(self, snapshot: Snapshot, data: Any) -> Callable[[Any], Snapshot]:
         """Return the action that resumes the program with what it waits for."""
         if isinstance(snapshot, monty.FutureSnapshot):
-            self._leave(self._awaited.difference(snapshot.pending_call_ids))
-            self._awaited = set(snapshot.pending_call_ids)
             results = await self._waited(self._completed(snapshot.pending_call_ids))
             return lambda suspended: suspended.resume(results)
         if isinstance(snapshot, monty.NameLookupSnapshot):
@@ -302,31 +311,32 @@ class _Program:
         result: Coroutine[Any, Any, monty.ExternalSettledResult],
         name: str = "",
         line: int = 0,
-        *,
-        is_timer: bool = False,
+        timed: str = "",
     ) -> Callable[[Any], Snapshot]:
         """Execute the call in a task; the program continues and waits where it awaits the result."""
-        self._calls[snapshot.call_id] = _BackgroundCall(asyncio.create_task(result), name, line, is_timer)
+        self._last_id = snapshot.call_id
+        self._calls[snapshot.call_id] = _BackgroundCall(asyncio.create_task(result), name, line, timed)
         return lambda suspended: suspended.resume({"future": ...})
 
     async def _completed(self, call_ids: Iterable[int]) -> dict[int, monty.ExternalSettledResult]:
         """Wait until one of these calls has ended, and return the results of all that have."""
         tasks = {self._calls[call_id].task: call_id for call_id in call_ids}
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        self._is_late = self._is_late or any(
-            self._calls[tasks[task]].is_timer and "exc_type" in task.result() for task in done
-        )
+        for task in done:
+            if self._calls[tasks[task]].timed and "exc_type" in task.result():
+                self._leave(tasks[task])
         return {tasks[task]: task.result() for task in done if self._calls.pop(tasks[task])}
 
-    def _leave(self, call_ids: Iterable[int]) -> None:
-        """Cancel the calls that the program no longer waits for since its time limit for them has ended.
+    def _leave(self, timer: int) -> None:
+        """Note the calls that the program no longer waits for, since the time limit of this timer has ended.
 
-        Where a `gather` failed for another reason, its other calls are made to their end.
+        They are those that began within it, or the one call that it is for, which is cancelled at once.
         """
-        if self._is_late:
-            for call in [self._calls.pop(each) for each in call_ids if each in self._calls]:
-                call.task.cancel()
-            self._is_late = False
+        call = _CALL.fullmatch(self._calls[timer].timed)
+        if call is None:
+            self._left.update(range(timer + 1, self._last_id + 1))
+        elif int(call[1]) in self._calls:
+            self._calls.pop(int(call[1])).task.cancel()
 
     async def _call(self, name: str, data: Any) -> monty.ExternalSettledResult:
         if name not in self.functions:
@@ -352,9 +362,9 @@ class _Program:
     def _synchronize(self, snapshot: monty.FunctionSnapshot, data: Any) -> Callable[[Any], Snapshot]:
         """Wait until something in the prelude changes, or tell those who do (see `prelude`)."""
         if snapshot.function_name == "_sandbox_timer":
-            key, seconds = data[0]
+            key, seconds, timed = data[0]
             ended = self._waiting.setdefault(str(([key], {})), asyncio.Event())
-            return self._in_background(snapshot, _timer(ended, float(seconds)), is_timer=True)
+            return self._in_background(snapshot, _timer(ended, float(seconds)), timed=timed)
         key = str(data)
         if snapshot.function_name == "_sandbox_wait":
             return self._in_background(snapshot, _change(self._waiting.setdefault(key, asyncio.Event())))

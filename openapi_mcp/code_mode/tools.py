@@ -16,7 +16,7 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Final
 
 from ..runtime import background
@@ -120,12 +120,18 @@ _RUN_INPUT: Final[Schema] = {
 }
 
 
+@lru_cache(1)
+def _shared_sandbox(limits: CodeLimits) -> Sandbox:
+    """Return the sandbox of this process: callers with different rights, and a reload, share its places and memory."""
+    return Sandbox(limits)
+
+
 class _ProgramRunner:
     """A runner of programs that call some tools."""
 
     def __init__(self, tools: Sequence[Tool], limits: CodeLimits) -> None:
         self._tools = tools
-        self._sandbox = Sandbox(limits)
+        self._sandbox = _shared_sandbox(limits)
         self._saved = SavedValues()
 
     @cached_property

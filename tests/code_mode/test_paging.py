@@ -225,6 +225,12 @@ def test_a_link_that_no_argument_takes_is_told() -> None:
     assert reader.end == "the link to the next page has no argument of this tool that is new (state, other)"
 
 
+def test_a_link_that_is_too_long_is_not_followed() -> None:
+    reader = PageReader(listing("cursor", cursor=TEXT), {})
+    read(reader, lambda _: (PETS, {"link": {"next": f"http://api.test/pets?cursor={'x' * 5000}"[:2000]}}))
+    assert reader.end == "the link to the next page has more than 2000 characters"
+
+
 def test_more_without_a_way_to_it_is_told() -> None:
     reader = PageReader(listing("status", status=TEXT), {})
     read(reader, lambda _: ({"items": PETS, "has_more": True}, {}))

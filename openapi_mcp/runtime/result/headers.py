@@ -28,6 +28,9 @@ _NEEDED: Final = re.compile(
 _NEVER: Final = frozenset({"set-cookie", "content-type", "content-length", "content-encoding"})
 _MAX_VALUE: Final = 300
 """Characters of a header's value: a long URL."""
+MAX_LINK: Final = 2000
+"""Characters of a link's URL: cursors in it have some hundred, and one that is cut leads nowhere."""
+
 MAX_HEADERS: Final = 50
 """Headers that are shown, and relations of links: more than APIs send, and few for the size of a result."""
 
@@ -68,7 +71,7 @@ def _links(response: httpx.Response) -> dict[str, str]:
         relation = _RELATION.search(parameters)
         for name in (relation[1] or relation[2] or "").split() if relation else ():
             targets.setdefault(name.lower(), target)
-    return {name: _absolute(target, response)[:_MAX_VALUE] for name, target in islice(targets.items(), MAX_HEADERS)}
+    return {name: _absolute(target, response)[:MAX_LINK] for name, target in islice(targets.items(), MAX_HEADERS)}
 
 
 def _absolute(target: str, response: httpx.Response) -> str:

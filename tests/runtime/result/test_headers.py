@@ -92,3 +92,10 @@ def test_number_of_headers_and_links_is_limited() -> None:
 def test_first_link_of_a_relation_is_shown() -> None:
     shown = answered({"Link": "</a>; rel=next, </b>; rel=next"}).meta[HEADERS]
     assert shown["link"] == {"next": "https://api.test/a"}
+
+
+def test_a_long_cursor_in_a_link_is_whole() -> None:
+    cursor = "x" * 900
+    result = answered({"Link": f'<https://api.test/v1/pets?limit=10&page=1&cursor={cursor}>; rel="next"'})
+    assert result.content[-1]["text"] == f"Headers: next: cursor={cursor}"
+    assert result.meta[HEADERS]["link"]["next"].endswith(cursor)

@@ -199,7 +199,7 @@ class _Program:
         Those that it left since a time limit had ended are cancelled; where a `gather` failed, they are made.
         """
         for call_id in self._left.intersection(self._calls):
-            self._calls.pop(call_id).task.cancel()
+            self._cancel(call_id)
         calls = [call for call in self._calls.values() if call.name]
         results = await asyncio.gather(*(call.task for call in calls))
         return [
@@ -325,7 +325,7 @@ class _Program:
         for task in done:
             if self._calls[tasks[task]].timed and "exc_type" in task.result():
                 self._leave(tasks[task])
-        return {tasks[task]: task.result() for task in done if self._calls.pop(tasks[task])}
+        return {tasks[task]: _settled(task) for task in done if self._calls.pop(tasks[task])}
 
     def _leave(self, timer: int) -> None:
         """Note the calls that the program no longer waits for, since the time limit of this timer has ended.
@@ -336,7 +336,12 @@ class _Program:
         if call is None:
             self._left.update(range(timer + 1, self._last_id + 1))
         elif int(call[1]) in self._calls:
-            self._calls.pop(int(call[1])).task.cancel()
+            self._cancel(int(call[1]))
+
+    def _cancel(self, call_id: int) -> None:
+        """Cancel a call, which the sandbox may go on to ask for."""
+        self._calls[call_id].task.cancel()
+        self._calls[call_id] = self._calls[call_id]._replace(name="")
 
     async def _call(self, name: str, data: Any) -> monty.ExternalSettledResult:
         if name not in self.functions:
@@ -364,7 +369,7 @@ class _Program:
         if snapshot.function_name == "_sandbox_timer":
             key, seconds, timed = data[0]
             ended = self._waiting.setdefault(str(([key], {})), asyncio.Event())
-            return self._in_background(snapshot, _timer(ended, float(seconds)), timed=timed)
+            return self._in_background(snapshot, _change(ended, float(seconds)), timed=timed)
         key = str(data)
         if snapshot.function_name == "_sandbox_wait":
             return self._in_background(snapshot, _change(self._waiting.setdefault(key, asyncio.Event())))
@@ -373,17 +378,16 @@ class _Program:
         return lambda suspended: suspended.resume({"return_value": None})
 
 
-async def _timer(event: asyncio.Event, seconds: float) -> monty.ExternalSettledResult:
+def _settled(task: asyncio.Task[monty.ExternalSettledResult]) -> monty.ExternalSettledResult:
+    return {"exc_type": "TimeoutError", "message": "cancelled"} if task.cancelled() else task.result()
+
+
+async def _change(event: asyncio.Event, seconds: float | None = None) -> monty.ExternalSettledResult:
     try:
-        async with asyncio.timeout(max(0.0, seconds)):
+        async with asyncio.timeout(seconds):
             await event.wait()
     except TimeoutError:
         return {"exc_type": "TimeoutError", "message": f"it took more than {seconds:g} seconds"}
-    return {"return_value": None}
-
-
-async def _change(event: asyncio.Event) -> monty.ExternalSettledResult:
-    await event.wait()
     return {"return_value": None}
 
 

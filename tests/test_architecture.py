@@ -25,11 +25,11 @@ LAYERS = {
         "runtime errors plain_text regular_files",
         "regeneration document selection token_budget option",
         "schemas compilation base_url_map authorization",
-        "oauth",
+        "oauth instructions",
         "tools cache",
         "contract code_mode telemetry replicas",
         "modes",
-        "options instructions",
+        "options",
         "config",
         "bridge",
         "generator",
@@ -74,7 +74,7 @@ HEAVY = {
 
 ON_DEMAND = {
     "__init__": {"bridge", "config", "errors", "runtime"},
-    "bridge": {"authorization", "contract", "document", "oauth", "tools"},
+    "bridge": {"authorization", "contract", "document", "oauth", "replicas", "runtime", "tools"},
     "cache": {"document", "platformdirs"},
     "modes": {"code_mode", "runtime", "tools"},
 }

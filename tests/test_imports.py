@@ -38,7 +38,7 @@ VERDICTS = {"jsonschema_rs"}
 RARE = {
     "cache.encoder",
     "cli.inspection",
-    "cli.watching",
+    "cli.serve.watching",
     "document.fetcher",
     "document.sources",
     "runtime.arguments.checking",

@@ -14,7 +14,7 @@ from openapi_mcp.bridge import Bridge
 from openapi_mcp.cache.files import VARIABLE
 from openapi_mcp.cli import destinations, report
 from openapi_mcp.cli.main import app
-from openapi_mcp.cli.reload import Reloader
+from openapi_mcp.cli.serve.reload import Reloader
 from openapi_mcp.cli.settings import Settings
 from openapi_mcp.config import Config
 from openapi_mcp.errors import HostChanged

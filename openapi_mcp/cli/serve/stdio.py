@@ -1,6 +1,6 @@
-"""Serve a bridge on stdio until stdin ends or a signal comes; signals and messages are shared with `serve_http`.
+"""Serve a bridge on stdio until stdin ends or a signal comes; signals and messages are shared with `http`.
 
-Messages for the user go to stderr; stdout belongs to the client. A start on stdio imports nothing of `serve_http`.
+Messages for the user go to stderr; stdout belongs to the client. A start on stdio imports nothing of `http`.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from ..bridge import Bridge
-from ..errors import UsageError
-from ..runtime import stdio
-from . import console, report
+from ...bridge import Bridge
+from ...errors import UsageError
+from ...runtime import stdio
+from .. import console, report
+from ..settings import Settings
 from .reload import HANGUP, Reloader, on_stderr
-from .settings import Settings
 
 
 class StopHandler:

@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from .. import regular_files
-from ..bridge import Bridge
-from ..document.addresses import is_remote, local_path, real_path
-from ..document.fetcher import Fetched, Fetcher
-from ..errors import BridgeError
+from ... import regular_files
+from ...bridge import Bridge
+from ...document.addresses import is_remote, local_path, real_path
+from ...document.fetcher import Fetched, Fetcher
+from ...errors import BridgeError
 from .threads import in_daemon_thread
 
 POLL_INTERVAL: Final = 1.0

@@ -12,19 +12,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..bridge import Bridge
-from ..config import Config
-from ..errors import BridgeError, DocumentError
-from ..runtime import stdio_streams
-from ..runtime.request.redaction import redact
-from ..runtime.server.reloadable import ReloadableServer
-from ..runtime.server.server import Server
-from . import console, destinations, report
-from .settings import Settings
+from ...bridge import Bridge
+from ...config import Config
+from ...errors import BridgeError, DocumentError
+from ...runtime import stdio_streams
+from ...runtime.request.redaction import redact
+from ...runtime.server.reloadable import ReloadableServer
+from ...runtime.server.server import Server
+from .. import console, destinations, report
+from ..settings import Settings
 from .threads import in_daemon_thread
 
 if TYPE_CHECKING:
-    from ..runtime.server.monitoring import CallMonitor
+    from ...runtime.server.monitoring import CallMonitor
 
 HANGUP: Final = getattr(signal, "SIGHUP", None)
 """SIGHUP, by convention the signal to reload one's settings; None on Windows, which has none."""
@@ -130,7 +130,7 @@ def _monitor(config: Config) -> "CallMonitor | None":
     call_log = "" if config.quiet else config.log_format or ("text" if console.terminal() else "")
     if not (call_log or config.audit or config.metrics or any(name.startswith("OTEL_") for name in os.environ)):
         return None
-    from ..telemetry.monitor import monitor
+    from ...telemetry.monitor import monitor
 
     return monitor(
         call_log=call_log,

@@ -1,6 +1,6 @@
 """Serve a bridge over HTTP until a signal comes, in one process or several.
 
-`runtime.serve` opens the socket and checks access; messages and reloading are those of stdio (`serve_stdio`). This is a
+`runtime.serve` opens the socket and checks access; messages and reloading are those of stdio (`stdio`). This is a
 module of its own because it imports starlette, which a start on stdio must not.
 """
 
@@ -21,26 +21,26 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ..bridge import Bridge
-from ..document.addresses import Certificates
-from ..errors import BridgeError, UsageError
-from ..replicas.channel import ReplicaChannel
-from ..runtime import serve as runtime_serve
-from ..runtime.errors import RequestError
-from ..runtime.http import hosting, supervisor
-from ..runtime.http.access import AccessPolicy
-from ..runtime.http.app import create_app
-from ..runtime.http.responses import HTTPError
-from ..runtime.http.sessions import Sessions
-from ..runtime.http.workers import WorkerChannel, private_folder
-from . import console, destinations, report
+from ...bridge import Bridge
+from ...document.addresses import Certificates
+from ...errors import BridgeError, UsageError
+from ...replicas.channel import ReplicaChannel
+from ...runtime import serve as runtime_serve
+from ...runtime.errors import RequestError
+from ...runtime.http import hosting, supervisor
+from ...runtime.http.access import AccessPolicy
+from ...runtime.http.app import create_app
+from ...runtime.http.responses import HTTPError
+from ...runtime.http.sessions import Sessions
+from ...runtime.http.workers import WorkerChannel, private_folder
+from .. import console, destinations, report
+from ..settings import HttpSettings, Settings
 from .reload import Reloader, on_stderr
-from .serve_stdio import STOP_HANDLER, drift_summary, print_start
-from .settings import HttpSettings, Settings
+from .stdio import STOP_HANDLER, drift_summary, print_start
 
 if TYPE_CHECKING:
-    from ..authorization.door import OAuthDoor
-    from ..authorization.settings import DoorSettings
+    from ...authorization.door import OAuthDoor
+    from ...authorization.settings import DoorSettings
 
 
 def serve(settings: Settings, bridge: Bridge, http: HttpSettings) -> None:
@@ -155,7 +155,7 @@ def _metrics_route(path: str, http: HttpSettings) -> Route:
     if http.door is not None:
         hint = "name a port: --metrics 9464"
         raise UsageError("with --auth-issuer metrics need a port of their own", where=f"--metrics {path}", hint=hint)
-    from ..telemetry import metrics
+    from ...telemetry import metrics
 
     policy = AccessPolicy(allowed_hosts=None, auth_token=http.auth_token)
 
@@ -172,7 +172,7 @@ def _metrics_route(path: str, http: HttpSettings) -> Route:
 def _serve_metrics(where: str | None) -> None:
     """Serve the metrics on a port, if they have one. Raises UsageError."""
     if where and where.isdecimal():
-        from ..telemetry import metrics
+        from ...telemetry import metrics
 
         metrics.serve_on(int(where))
 
@@ -180,7 +180,7 @@ def _serve_metrics(where: str | None) -> None:
 def _share_metrics(where: str | None, folder: Path | None) -> None:
     """Let the workers, which begin after this, count together."""
     if where and folder is not None:
-        from ..telemetry.metrics import MULTIPROCESS
+        from ...telemetry.metrics import MULTIPROCESS
 
         os.environ.setdefault(MULTIPROCESS, str(folder))
 

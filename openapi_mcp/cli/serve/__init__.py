@@ -1,0 +1,1 @@
+"""The command `serve`: stdio and HTTP, and reloading while they run."""

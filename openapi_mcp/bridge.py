@@ -198,9 +198,8 @@ class Bridge:
         text = overview(
             self.implementation.title or "",
             self.implementation.description or "",
-            self.tools,
-            listed=(PROGRAMMED if self.config.mode is modes.Mode.CODE else SEARCHED) if searches else "",
-            read_only=self.config.selection.read_only,
+            self.compilation.facts,
+            (PROGRAMMED if self.config.mode is modes.Mode.CODE else SEARCHED) if searches else "",
         )
         return instructions(self.document_info, text, self.config.max_instructions)
 

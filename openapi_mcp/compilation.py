@@ -57,7 +57,8 @@ class Compilation:
 
     `operations` counts all operations of the document, `excluded` those that the user left out. `limits` are those of
     each tool's texts; `sizes` are the bytes of each tool's entry in tools/list of the newest revision. `base_urls` are
-    those of all operations, also of those that were left out.
+    those of all operations, also of those that were left out. `facts` are sentences about the tools, for the server's
+    instructions: a start with cached tools does not read them all.
     """
 
     tools: tuple[Tool, ...]
@@ -67,6 +68,7 @@ class Compilation:
     limits: ToolLimits = FULL
     sizes: tuple[int, ...] = ()
     base_urls: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
 
     @property
     def lost_operations(self) -> int:

@@ -73,18 +73,29 @@ def _own_text(info: DocumentInfo) -> str:
     return f"… {text.removeprefix(begun).lstrip()}" if begun != first and text.startswith(begun) else text
 
 
-def overview(title: str, description: str, tools: Sequence[Tool], *, listed: str = "", read_only: bool = False) -> str:
+def overview(title: str, description: str, facts: Sequence[str], listed: str = "") -> str:
     """Return what a model should know before it looks at the tools, in at most MAX_OVERVIEW bytes.
 
-    `listed` says how tools are found that are not listed; `read_only`: the user left all others out.
+    `facts` are those of `facts_of`; `listed` says how tools are found that are not listed.
     """
     name = title.rstrip(".")
-    lines = [f"{name}: {description}" if description and description != title else f"{name}."]
-    lines += [_groups(tools), _effects(tools, read_only=read_only), listed, *_paging(tools)]
-    kept = [line for line in lines if line]
+    first = f"{name}: {description}" if description and description != title else f"{name}."
+    kept = [line for line in (first, *facts[:_ABOUT_ALL], listed, *facts[_ABOUT_ALL:]) if line]
     while len(kept) > 1 and len("\n".join(kept).encode(errors="replace")) > MAX_OVERVIEW:
         kept.pop()
     return "\n".join(kept)
+
+
+_ABOUT_ALL: Final = 2
+"""Facts that stand before the search: groups and effects."""
+
+
+def facts_of(tools: Sequence[Tool], *, read_only: bool = False) -> tuple[str, ...]:
+    """Return sentences about the tools: groups, what they change, how they page.
+
+    `read_only`: the user left out those that change data.
+    """
+    return (_groups(tools), _effects(tools, read_only=read_only), *_paging(tools))
 
 
 SEARCHED: Final = (

@@ -10,7 +10,7 @@ from openapi_mcp import Bridge, Config
 from openapi_mcp.compilation import MAX_INSTRUCTIONS
 from openapi_mcp.errors import UsageError
 from openapi_mcp.generator import metadata
-from openapi_mcp.instructions import MAX_OVERVIEW, overview
+from openapi_mcp.instructions import MAX_OVERVIEW, facts_of, overview
 from openapi_mcp.runtime.tool import Argument, Tool, hints
 from tests.runtime.making import tool
 
@@ -108,6 +108,10 @@ def test_instructions_that_cannot_be_used_are_refused(value: str) -> None:
         bridge(instructions=value)
 
 
+def about(title: str, description: str, tools: list[Tool]) -> str:
+    return overview(title, description, facts_of(tools))
+
+
 def operation(number: int, *names: str, method: str = "GET", **more: Any) -> Tool:
     path = f"/v1/things{number}/{{id}}"
     arguments = [Argument(name=name, location="query") for name in names]
@@ -115,15 +119,15 @@ def operation(number: int, *names: str, method: str = "GET", **more: Any) -> Too
 
 
 def test_groups_come_from_tags_or_paths_and_are_bounded() -> None:
-    text = overview("Things", "", [operation(number) for number in range(500)])
+    text = about("Things", "", [operation(number) for number in range(500)])
     assert "500 tools; groups: things0 (1), things1 (1), " in text
     assert " more.\n" in text
     assert len(text.encode()) < 600
     tagged = [operation(1, tags=("a" * 41, "Users")), operation(2, tags=("Users", "Users")), operation(3)]
-    assert "3 tools; groups: Users (2), things3 (1)." in overview("Things", "", tagged)
+    assert "3 tools; groups: Users (2), things3 (1)." in about("Things", "", tagged)
     nested = [tool(f"/mail/v1/users/{{id}}/{each}") for each in ("labels", "drafts", "drafts")]
-    assert "3 tools; groups: drafts (2), labels (1)." in overview("Mail", "", nested)
-    wide = overview("T" * 120, "D" * 200, [operation(number, tags=("日本語" * 13,)) for number in range(50)])
+    assert "3 tools; groups: drafts (2), labels (1)." in about("Mail", "", nested)
+    wide = about("T" * 120, "D" * 200, [operation(number, tags=("日本語" * 13,)) for number in range(50)])
     assert len(wide.encode()) <= MAX_OVERVIEW
 
 
@@ -142,20 +146,20 @@ def test_groups_come_from_tags_or_paths_and_are_bounded() -> None:
     ],
 )
 def test_paging_is_described_by_the_names_of_arguments(names: tuple[str, ...], sentence: str) -> None:
-    text = overview("Things", "", [operation(1, *names)])
+    text = about("Things", "", [operation(1, *names)])
     assert sentence in text
     assert ("come in pages" in text) == bool(sentence)
 
 
 def test_links_to_the_next_page_are_mentioned() -> None:
-    text = overview("Things", "", [operation(1, "page", response_headers=("link",))])
+    text = about("Things", "", [operation(1, "page", response_headers=("link",))])
     assert text.endswith("The line `Headers:` of an answer shows its next page.")
 
 
 def test_overview_is_the_same_for_any_order_of_equal_groups() -> None:
     tools = [operation(number, "page", "limit") for number in range(20)]
-    assert overview("Things", "x", tools) == overview("Things", "x", tools[::-1])
+    assert about("Things", "x", tools) == about("Things", "x", tools[::-1])
 
 
 def test_no_tools() -> None:
-    assert overview("Things", "", []) == "Things.\n0 tools."
+    assert about("Things", "", []) == "Things.\n0 tools."

@@ -16,6 +16,7 @@ from ..document.hidden_text import hidden_text_problems
 from ..document.model import Document
 from ..document.resolver import BrokenReference, Resolver
 from ..errors import Problem, UsageError
+from ..instructions import facts_of
 from ..oauth.schemes import oauth_schemes
 from ..runtime.request.redaction import redact
 from ..runtime.tool import SecurityScheme, Tool, hints
@@ -60,7 +61,8 @@ def compile_document(document: Document, options: CompileOptions) -> Compilation
     compilation = build(
         document, selection=options.selection, base_url=options.servers, token_budget=options.token_budget
     )
-    return replace(compilation, sizes=tuple(sizes(compilation.tools)))
+    facts = facts_of(compilation.tools, read_only=options.selection.read_only)
+    return replace(compilation, sizes=tuple(sizes(compilation.tools)), facts=facts)
 
 
 def document_info(document: Document, options: CompileOptions) -> DocumentInfo:

@@ -1,6 +1,6 @@
 """`Config`: the options of one bridge as a frozen value: where the document is, which tools, how the API is called.
 
-`Config.from_options` makes it from the values that the table of options (`options.py`) describes. No credential is ever
+`Config.from_options` makes it from the values that the table of options (`options/`) describes. No credential is ever
 printed.
 """
 
@@ -18,7 +18,7 @@ from .document.addresses import Certificates
 from .errors import UsageError
 from .modes import MAX_LISTED_TOOLS, Mode
 from .oauth.clients import OAuthClient, OAuthSettings, parse_clients
-from .options import DEFAULTS, SETTINGS
+from .options.table import DEFAULTS, SETTINGS
 from .replicas.rate_limits import parse as parse_rate_limit
 from .runtime.errors import RequestError
 from .runtime.request import credentials

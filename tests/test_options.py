@@ -17,8 +17,8 @@ from openapi_mcp.config import Config
 from openapi_mcp.errors import UsageError
 from openapi_mcp.generator.package import RUNTIMES
 from openapi_mcp.modes import Mode
-from openapi_mcp.option import GROUPS, Option
-from openapi_mcp.options import DEFAULTS, OPTIONS, SETTINGS, of_command, settings_schema
+from openapi_mcp.options.option import GROUPS, Option
+from openapi_mcp.options.table import DEFAULTS, OPTIONS, SETTINGS, of_command, settings_schema
 from openapi_mcp.runtime.server.server import MAX_RESULT_BYTES
 from openapi_mcp.runtime.upstream.client import MAX_RESPONSE_BYTES
 from openapi_mcp.token_budget import BUDGET, BYTES_PER_TOKEN

@@ -12,8 +12,8 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ..option import ARGUMENTS, GENERAL, GROUPS, Option
-from ..options import of_command
+from ..options.option import ARGUMENTS, GENERAL, GROUPS, Option
+from ..options.table import of_command
 
 Values: TypeAlias = dict[str, Any]
 """Options that were used on a command line, by name. An option that was not used is absent."""

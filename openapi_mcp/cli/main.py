@@ -285,7 +285,7 @@ def settings_schema() -> None:
 
     For editors and other programs that read or write the file of --config.
     """
-    from ..options import settings_schema
+    from ..options.table import settings_schema
 
     _print_json(settings_schema())
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from ..bridge import Bridge
 from ..config import Config
 from ..errors import UsageError
-from ..options import DEFAULTS, SETTINGS
+from ..options.table import DEFAULTS, SETTINGS
 from ..regular_files import MAX_SETTINGS_BYTES, UnfitFile, read_regular
 from ..runtime.result.sanitizing import secrets_of
 from . import console

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from ..options import SETTINGS
+from ..options.table import SETTINGS
 
 _PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico"})
 _FOR_PEOPLE: Final = _PICTURES | {".md", ".rst"}

@@ -1,4 +1,4 @@
-"""`Option`: one entry of the table of options (`options.py`), and the groups of the help that entries belong to.
+"""`Option`: one entry of the table of options, the groups of the help, and the commands that entries belong to.
 
 Data only: nothing of the program is imported.
 """
@@ -25,6 +25,22 @@ GENERAL: Final = "General"
 
 GROUPS: Final = (ARGUMENTS, COMMAND, API, DOCUMENT, TOOLS, CODE, LIMITS, HTTP, ACCESS, OPERATION, GENERAL)
 """Headings of `--help`, in the order they are shown."""
+
+
+# Commands that have an option.
+SERVE: Final = ("serve",)
+INSPECT: Final = ("inspect",)
+CALL: Final = ("call",)
+GENERATE: Final = ("generate",)
+BUNDLE: Final = ("bundle",)
+CALLING: Final = ("serve", "call")
+SEARCH: Final = ("search",)
+SELECTING: Final = ("serve", "inspect", "generate")
+CHOOSING: Final = (*SELECTING, *SEARCH)
+OPENING: Final = ("serve", "inspect", "search", "call", "generate")
+SIGN_IN: Final = ("login", "logout")
+READING: Final = (*OPENING, *SIGN_IN)
+ALL: Final = (*READING, "cache", "bundle")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The options of all commands and of the settings file, as tables."""

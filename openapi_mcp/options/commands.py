@@ -1,0 +1,121 @@
+"""Arguments and options that one command reads itself, and those of every command."""
+
+from pathlib import Path
+from typing import Final
+
+from .option import ALL, ARGUMENTS, BUNDLE, CALL, COMMAND, GENERAL, GENERATE, INSPECT, READING, SEARCH, SIGN_IN, Option
+
+# fmt: off
+COMMAND_OPTIONS: Final = (
+    Option(
+        "spec", ARGUMENTS, READING, "An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.",
+        to="command", metavar="SPEC", required=True
+    ),
+    Option("tool", ARGUMENTS, INSPECT, "Show only this tool, with its schemas.", to="command", metavar="TOOL"),
+    Option(
+        "query", ARGUMENTS, SEARCH, "The task, in plain words, in quotes.", to="command", metavar="WORDS"
+    ),
+    Option(
+        "tool", ARGUMENTS, CALL, "Name of the tool, as `openapi-mcp inspect` shows it.",
+        to="command", metavar="TOOL", required=True
+    ),
+    Option(
+        "arguments", ARGUMENTS, CALL, "Arguments of the tool. Values are text or JSON; a repeated key makes a list.",
+        to="command", metavar="KEY=VALUE", many=True
+    ),
+    Option(
+        "out", ARGUMENTS, GENERATE, "Folder of the package. Files that are in it already are never lost.",
+        to="command", metavar="OUT", kind=Path, required=True
+    ),
+    Option(
+        "folder", ARGUMENTS, BUNDLE, "A package that `openapi-mcp generate` wrote.",
+        to="command", metavar="FOLDER", kind=Path, required=True
+    ),
+    Option("action", ARGUMENTS, ("cache",), "clear: remove everything.", to="command", choices=("clear",)),
+    Option(
+        "explain", COMMAND, SEARCH, "Show why each tool was found.", to="command", kind=bool, default=False
+    ),
+    Option(
+        "limit", COMMAND, SEARCH, "The largest number of tools.",
+        to="command", metavar="N", kind=int, minimum=1, default_text="10; all of a topic"
+    ),
+    Option(
+        "topic", COMMAND, SEARCH, "Only tools with this tag, or whose path begins so: pets, /pets/{petId}.",
+        to="command", metavar="TOPIC"
+    ),
+    Option(
+        "as_json", COMMAND, (*INSPECT, *SEARCH), "Print everything as JSON, for programs.",
+        to="command", kind=bool, default=False, flags=("--json",)
+    ),
+    Option(
+        "validate", COMMAND, INSPECT, "Validate the whole document too; takes seconds for a big one.",
+        to="command", kind=bool, default=True, flags=("--validate/--no-validate",)
+    ),
+    Option(
+        "json_arguments", COMMAND, CALL, "Arguments as one JSON object, instead of KEY=VALUE.",
+        to="command", metavar="OBJECT", flags=("--json",)
+    ),
+    Option(
+        "dry_run", COMMAND, CALL, "Print the HTTP request instead of sending it.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "scheme", COMMAND, SIGN_IN, "The security scheme, if the document has several for OAuth.",
+        to="command", metavar="SCHEME"
+    ),
+    Option(
+        "device", COMMAND, ("login",), "Sign in on another device: show a code to enter there.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "no_browser", COMMAND, ("login",), "Print the address of the sign-in page, and open no browser.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "redirect_port", COMMAND, ("login",),
+        "Port of http://127.0.0.1:PORT/callback, where the sign-in page returns to: one that the client is registered "
+        "with.", to="command", metavar="PORT", kind=int, minimum=1, maximum=65535, default_text="a free one"
+    ),
+    Option(
+        "name", COMMAND, GENERATE, "Distribution name of the package.",
+        to="command", metavar="NAME", default_text="the API's title and -mcp"
+    ),
+    Option(
+        "runtime", COMMAND, GENERATE,
+        "vendored: the package holds a copy of the runtime; installed: it depends on mcp-openapi-bridge.",
+        to="command", choices=("vendored", "installed"), default_text="as in the existing package, else vendored"
+    ),
+    Option(
+        "templates", COMMAND, GENERATE, "Templates that replace the built-in ones of the same name.",
+        to="command", metavar="FOLDER", kind=Path
+    ),
+    Option(
+        "check", COMMAND, GENERATE, "Write nothing; exit with 7 if the package is not what SPEC generates now.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "force", COMMAND, GENERATE,
+        "Generate into a folder that holds other files: those stay, generated ones are put beside them.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "bundle", COMMAND, GENERATE, "Also write the .mcpb archive that desktop clients install.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "output", COMMAND, BUNDLE, "Path of the archive.",
+        to="command", metavar="FILE", kind=Path, flags=("--output", "-o"), default_text="NAME.mcpb in FOLDER"
+    ),
+    Option(
+        "config", GENERAL, READING,
+        'Options in a TOML file: base-url = "…". ${NAME} in a text is the environment variable NAME, $$ is $. '
+        "The command line wins.",
+        to="command", metavar="FILE", kind=Path
+    ),
+    Option(
+        "debug", GENERAL, ALL, "Show tracebacks, and log what is sent to the API (no credentials).",
+        to="command", kind=bool, default=False
+    ),
+)
+# fmt: on
+"""These options, in the order of `--help`."""

@@ -1,0 +1,164 @@
+"""Options of a running server: limits, HTTP, access and operation."""
+
+from pathlib import Path
+from typing import Final
+
+from .option import ACCESS, CALLING, HTTP, LIMITS, OPERATION, SERVE, Option
+
+# fmt: off
+SERVER_OPTIONS: Final = (
+    Option(
+        "timeout", LIMITS, CALLING, "Seconds to wait for the next byte of the API's response.",
+        metavar="SECONDS", kind=float, default=60.0, minimum=0
+    ),
+    Option(
+        "connect_timeout", LIMITS, CALLING, "Seconds to connect to the API.",
+        metavar="SECONDS", kind=float, default=10.0, minimum=0
+    ),
+    Option(
+        "total_timeout", LIMITS, CALLING,
+        "Seconds for a whole call: waits, retries, redirects and the body; 0 is no limit.",
+        metavar="SECONDS", kind=float, default=55.0, minimum=0
+    ),
+    Option(
+        "retries", LIMITS, CALLING,
+        "How often a call is repeated that the API postponed (429, 503) or that never reached it.",
+        metavar="N", kind=int, default=2, minimum=0
+    ),
+    Option(
+        "max_result_tokens", LIMITS, CALLING,
+        "Results are cut at this size: text and structured content together, four bytes a token.",
+        metavar="TOKENS", kind=int, default=20_000, minimum=256
+    ),
+    Option(
+        "max_response_size", LIMITS, CALLING,
+        "Of a larger answer of the API only the beginning is read. A result shows much less of it.",
+        metavar="MIB", kind=int, default=16, minimum=1
+    ),
+    Option(
+        "rate_limit", LIMITS, SERVE,
+        "Calls that one client may make of one tool: 20/second, or 100/minute;2000/day. Over HTTP a client is a "
+        "session (four of an address, further ones count together), else the token, else the address.",
+        metavar="LIMIT", default_text="no limit"
+    ),
+    Option(
+        "max_concurrency", LIMITS, SERVE,
+        "Calls made at once by each worker; a further one is answered with 503. One client has at most four fifths of "
+        "them, then its calls are answered with 429 (http).",
+        to="http", metavar="N", kind=int, default=320, minimum=1
+    ),
+    Option(
+        "max_body_bytes", LIMITS, SERVE, "Largest message that a client may send (http).",
+        to="http", metavar="BYTES", kind=int, default=4_194_304, minimum=1024
+    ),
+    Option(
+        "request_timeout", LIMITS, SERVE, "Seconds that a client may wait for a response (http).",
+        to="http", metavar="SECONDS", kind=float, default=600.0, minimum=0.1
+    ),
+    Option(
+        "transport", HTTP, SERVE, "How clients reach the server.", to="command", choices=("stdio", "http"),
+        default_text="http at a terminal or with --host, --port or --path, else stdio"
+    ),
+    Option("host", HTTP, SERVE, "Address to listen on.", to="http", metavar="HOST", default="127.0.0.1"),
+    Option(
+        "port", HTTP, SERVE, "Port to listen on; 0 takes a free one.",
+        to="http", metavar="PORT", kind=int, default=8000, minimum=0, maximum=65535
+    ),
+    Option("path", HTTP, SERVE, "Path of the MCP endpoint.", to="http", metavar="PATH", default="/mcp"),
+    Option(
+        "workers", HTTP, SERVE, "Processes that share the work.",
+        to="http", metavar="N", kind=int, default=1, minimum=1
+    ),
+    Option(
+        "auth_token", ACCESS, SERVE, "Bearer token that clients must send (http). Safer as the variable.",
+        to="http", metavar="TOKEN", variable="OPENAPI_MCP_AUTH_TOKEN"
+    ),
+    Option(
+        "auth_issuer", ACCESS, SERVE,
+        "Authorization server (OAuth 2.1) whose access tokens clients must send (http): its issuer URL.",
+        to="http", metavar="URL"
+    ),
+    Option(
+        "auth_audience", ACCESS, SERVE,
+        "Canonical URI of this server, as clients reach it: https://mcp.example.com/mcp. Tokens must be issued for it; "
+        "for one of those that follow too.",
+        to="http", metavar="URI", many=True
+    ),
+    Option(
+        "auth_introspection", ACCESS, SERVE,
+        "Ask the authorization server about each token (RFC 7662), for tokens that are no JSON Web Tokens.",
+        to="http", kind=bool, default=False
+    ),
+    Option(
+        "auth_client_id", ACCESS, SERVE, "Client that asks with --auth-introspection.", to="http", metavar="ID"
+    ),
+    Option(
+        "auth_client_secret", ACCESS, SERVE, "Its secret. Safer as the variable.",
+        to="http", metavar="SECRET", variable="OPENAPI_MCP_AUTH_CLIENT_SECRET"
+    ),
+    Option(
+        "auth_scopes", ACCESS, SERVE,
+        "Scopes that tokens need for the tools of a pattern (delete*, method:get, tag:pets, path:/pets/*), instead of "
+        "those in the document; the first pattern that matches counts. 'a b|c' is a and b, or c.",
+        metavar="PATTERN=SCOPES", many=True, pairs=True
+    ),
+    Option(
+        "auth_includes", ACCESS, SERVE, "A scope that includes others: 'repo=repo:read repo:write', 'admin=*'.",
+        metavar="SCOPE=SCOPES", many=True, pairs=True
+    ),
+    Option(
+        "allow_unauthenticated", ACCESS, SERVE, "Listen to other machines without --auth-token or --auth-issuer.",
+        to="http", kind=bool, default=False
+    ),
+    Option(
+        "allow_host", ACCESS, SERVE, "A name that clients reach this server by, with or without port.",
+        to="http", metavar="HOST", many=True
+    ),
+    Option(
+        "allow_origin", ACCESS, SERVE,
+        "Origin of web pages that may use this server, as https://app.example.com or http://localhost:6274, besides "
+        "localhost with the port of this server.",
+        to="http", metavar="ORIGIN", many=True
+    ),
+    Option(
+        "trusted_proxy", ACCESS, SERVE,
+        "Address or network of a proxy, whose X-Forwarded-For tells clients apart: 10.0.0.7 or 10.0.0.0/8 (http).",
+        to="http", metavar="ADDRESS", many=True
+    ),
+    Option(
+        "session_secret", ACCESS, SERVE,
+        "Signs session ids (http); the same for all replicas behind one address. Safer as the variable.",
+        to="http", metavar="SECRET", variable="OPENAPI_MCP_SESSION_SECRET", default_text="random"
+    ),
+    Option(
+        "log_format", OPERATION, SERVE,
+        "A line for each call on stderr, as text or as JSON; with json all other lines are JSON too.",
+        choices=("text", "json"), default_text="text at a terminal, else no line for a call"
+    ),
+    Option(
+        "quiet", OPERATION, SERVE, "Print warnings and errors only: no line at the start, none for a call.",
+        kind=bool, default=False
+    ),
+    Option(
+        "audit", OPERATION, SERVE,
+        "Append a JSON line for each call to this file: who called which tool with which arguments' names, and the "
+        "status.", metavar="FILE", kind=Path
+    ),
+    Option(
+        "audit_arguments", OPERATION, SERVE, "Write the values of the arguments into the audit file too, no secrets.",
+        kind=bool, default=False
+    ),
+    Option(
+        "metrics", OPERATION, SERVE,
+        "Offer metrics for Prometheus at this path of the server, which needs the same token as the endpoint, or at a "
+        "port of its own on this machine (http; needs the extra `metrics`).", metavar="PATH|PORT"
+    ),
+    Option(
+        "redis", OPERATION, SERVE,
+        "Redis or Valkey that all replicas of this server share: rate limits, and sessions that ended (http; needs "
+        "--session-secret and the extra `redis`). Safer as the variable.",
+        metavar="URL", variable="OPENAPI_MCP_REDIS"
+    ),
+)
+# fmt: on
+"""These options, in the order of `--help`."""

@@ -202,3 +202,9 @@ def with_server(url: str) -> dict[str, Any]:
     from tests.authorization.doors import DOCUMENT
 
     return {**DOCUMENT, "servers": [{"url": url}]}
+
+
+def test_other_scopes_are_another_list_for_clients_that_wait_for_changes() -> None:
+    one, other = Catalog([tool("a", ("x",))]), Catalog([tool("a", ("y",))])
+    assert one.lists_same_tools(Catalog([tool("a", ("x",))]))
+    assert not one.lists_same_tools(other)

@@ -142,8 +142,9 @@ def size(tool: ToolDescription) -> int:
 
 
 def _listing(tool: ListedTool) -> str:
-    """Return the listed fields of a tool as JSON, in which `1` and `true` differ."""
-    return json.dumps([getattr(tool, name) for name in _LISTED_FIELDS], default=dict)
+    """Return the listed fields of a tool as JSON, in which `1` and `true` differ; and who may list it."""
+    listed = [getattr(tool, name) for name in _LISTED_FIELDS]
+    return json.dumps([*listed, getattr(tool, "scopes", ())], default=dict)
 
 
 def _page_starts(

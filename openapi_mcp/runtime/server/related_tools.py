@@ -39,15 +39,16 @@ class RelatedByPath:
         return None
 
     def reader(self, tool: Tool) -> Tool | None:
-        """Return the GET of the tool's path, or of the nearest resource that the path is part of."""
+        """Return the GET of the tool's path, else that of its collection, or of the resource that an action is of."""
         path = _normal(tool.path)
-        while path:
-            found = self._readers.get(path)
+        is_resource = path.endswith("}")
+        parent = path.rpartition("/")[0]
+        while not is_resource and parent and not parent.endswith("}"):
+            parent = parent.rpartition("/")[0]
+        for each in (path, parent):
+            found = self._readers.get(each)
             if found is not None and found.name != tool.name:
                 return found
-            path = path.rpartition("/")[0]
-            while path and not path.endswith("}"):
-                path = path.rpartition("/")[0]
         return None
 
     @cached_property

@@ -83,7 +83,15 @@ def test_finder(name: str, argument: str, finder: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("name", "reader"),
-    [("replacePet", "getPet"), ("feedPet", "getPet"), ("addPet", "listPets"), ("getPet", None), ("upload", None)],
+    [
+        ("replacePet", "getPet"),
+        ("feedPet", "getPet"),
+        ("addPet", "listPets"),
+        ("getPhoto", "listPhotos"),
+        ("getPet", "listPets"),
+        ("versioned", None),
+        ("upload", None),
+    ],
 )
 def test_reader(name: str, reader: str | None) -> None:
     found = RelatedByPath(lambda: TOOLS).reader(BY_NAME[name])

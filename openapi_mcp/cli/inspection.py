@@ -185,6 +185,8 @@ def tool_page(tool: Tool) -> Iterable[str]:
     for alternative in dict.fromkeys((*each, *tool.required_schemes) for each in tool.security):
         names = " and ".join(dict.fromkeys(f"{scheme.name} ({scheme.variable})" for scheme in alternative))
         yield f"  credential: {printable(names) or 'none needed'}"
+    for scopes in tool.scopes:
+        yield f"  scopes of a caller's token: {printable(' and '.join(scopes))}"
     for label, value in (("input schema", tool.input_schema), ("output schema", tool.output_schema)):
         if value is not None:
             yield f"\n{label}:\n{json.dumps(value, indent=2, ensure_ascii=True)}"
@@ -209,6 +211,7 @@ def tool_json(tool: Tool) -> dict[str, Any]:
         ],
         "mediaTypes": [media_type.content_type for media_type in tool.body.media_types] if tool.body else [],
         "security": [[scheme.name for scheme in alternative] for alternative in tool.security],
+        "scopes": [list(scopes) for scopes in tool.scopes],
         "annotations": dict(tool.annotations),
         "inputSchema": tool.input_schema,
         "outputSchema": None if tool.output_schema is None else open_schema(tool.output_schema),

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from openapi_mcp.bridge import Bridge
+from openapi_mcp.cli import inspection
 from openapi_mcp.cli.console import secrets_of_options
 from openapi_mcp.cli.settings import HttpSettings, read_settings
 from openapi_mcp.config import Config
@@ -91,3 +93,20 @@ def test_secret_of_the_client_is_hidden() -> None:
         options | {"auth_audience": ["https://mcp.test"], "auth_introspection": True, "auth_client_id": "door"}
     )
     assert "a-secret" not in f"{settings!r} {settings.door!r}"
+
+
+def test_scopes_come_from_the_cache_as_they_were_and_inspect_shows_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openapi_mcp.bridge.folder", lambda: tmp_path / "cache")
+    document = tmp_path / "pets.json"
+    document.write_text(json.dumps(DOCUMENT))
+    config = Config.from_options(str(document), {})
+    compiled, cached = Bridge.open(config), Bridge.open(config)
+    assert cached.compilation is not compiled.compilation
+    scopes = {tool.name: tool.scopes for tool in cached.tools}
+    assert scopes == {tool.name: tool.scopes for tool in compiled.tools}
+    assert scopes["deletePets"] == (("pets:purge", "pets:write"), ("admin",))
+    tool = cached.tool("deletePets")
+    assert inspection.tool_json(tool)["scopes"] == [["pets:purge", "pets:write"], ["admin"]]
+    assert "  scopes of a caller's token: pets:purge and pets:write" in list(inspection.tool_page(tool))

@@ -31,7 +31,7 @@ from .values import MAX_SMALL_CHARACTERS, SavedValues, SaveError, is_small_value
 CALL_TOOL: Final = "call_tool"
 """The function that calls any tool by its name."""
 
-HELPERS: Final = frozenset({CALL_TOOL, "paginate", "save", "load"})
+HELPERS: Final = frozenset({CALL_TOOL, "paginate", "with_headers", "save", "load"})
 """The functions of programs besides those of tools."""
 
 MAX_CLIENTS: Final = 1000
@@ -108,6 +108,8 @@ class ProgramCalls:
         """Call the tool of a function and return the function's value. Raises ProgramError."""
         if name == "paginate":
             return await self._paginate(*positional[:1], positional=positional[1:], keywords=keywords)
+        if name == "with_headers":
+            return await self._with_headers(*positional[:1], positional=positional[1:], keywords=keywords)
         if name in {"save", "load"}:
             return await (self._save if name == "save" else self._load)(*positional, **keywords)
         if name == CALL_TOOL:
@@ -156,6 +158,13 @@ class ProgramCalls:
         call.status = status
         if call not in self.sent:  # it may be sent again with another token
             self.sent.append(call)
+
+    async def _with_headers(self, tool: Any = None, *, positional: list[Any], keywords: dict[str, Any]) -> JsonObject:
+        """Return the value of a call, and the headers of the response that a model needs (see `needed_headers`)."""
+        name = self.names.get(str(tool), tool)
+        self._check_calls()
+        value, result = await self._value(await self._tool(name), self._arguments(name, positional, keywords))
+        return {"body": value, "headers": dict(result.meta.get(HEADERS, {}))}
 
     async def _paginate(self, tool: Any = None, *, positional: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
         """Return the items of a tool's pages, up to a limit; a note tells where they end."""
@@ -213,7 +222,12 @@ class ProgramCalls:
         values = self._saved_values()
         defaults = [*default, *named.values()]
         try:
-            return values.load(str(name))
+            text = values.load(str(name))
+            return (
+                json.loads(text)
+                if len(text) <= MAX_SMALL_CHARACTERS
+                else await background.run("large", json.loads, text)
+            )
         except KeyError:
             if defaults:
                 return defaults[0]

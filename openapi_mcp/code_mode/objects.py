@@ -2,7 +2,8 @@
 
 The sandbox has no class that behaves like a dict (no `__len__`, `__getattr__`, inheritance), so values of calls stay
 dicts, which iterate, compare and end in a result as such. The translation lets attributes read and write their keys by
-functions of the prelude, whose errors name the keys that are nearly the same, and then all.
+functions of the prelude, whose errors name the keys that are nearly the same, and then all; the first ones of a program
+only, since comparing names takes milliseconds.
 """
 
 import ast
@@ -61,9 +62,14 @@ def _sandbox_item(value, key):
     except KeyError:
         raise KeyError(key + _sandbox_keys_of(value, key))
 
+_sandbox_misses = []
+
 def _sandbox_keys_of(value, name):
     names = [str(key) for key in list(value)[:50]]
-    near = [key for key in names if _sandbox_is_near(_sandbox_letters(name), _sandbox_letters(key))][:3]
+    near = []
+    if len(_sandbox_misses) < 20:
+        _sandbox_misses.append(name)
+        near = [key for key in names if _sandbox_is_near(_sandbox_letters(name), _sandbox_letters(key))][:3]
     hint = "; did you mean " + " or ".join(near) + "?" if near else ";"
     return hint + (" It has " if near else " it has ") + (", ".join(names)[:500] or "no properties")
 
@@ -73,6 +79,9 @@ def _sandbox_letters(name):
 def _sandbox_is_near(name, other):
     if len(name) > 2 and len(other) > 2 and (name in other or other in name):
         return True
+    longest = _native_max([len(name), len(other)])
+    if abs(len(name) - len(other)) > longest // 3:
+        return False
     row = list(range(len(other) + 1))
     for place in range(len(name)):
         left, row[0] = row[0], place + 1
@@ -80,7 +89,7 @@ def _sandbox_is_near(name, other):
             best = left + (name[place] != other[index])
             left = row[index + 1]
             row[index + 1] = _native_min([best, left + 1, row[index] + 1])
-    return row[-1] <= _native_max([len(name), len(other)]) // 3
+    return row[-1] <= longest // 3
 
 def _sandbox_plain(value, default):
     if isinstance(value, dict):

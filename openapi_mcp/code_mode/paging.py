@@ -109,7 +109,7 @@ class PageReader:
         self.tool = tool
         self._limit = limit
         self.arguments: Arguments | None = self._with_page_size(dict(arguments))
-        self._sent = self.arguments
+        self._sent = self._first = self.arguments
         self._base: int | None = None
         self._key: str = ""
         self._way: Callable[[Arguments, _Page], Arguments | None] | None = None
@@ -134,7 +134,7 @@ class PageReader:
             self._stop(self.end or "that was the last page")
         elif len(self.items) == self._limit:
             self._stop(f"limit={self._limit} is reached, and there may be more", following)
-        elif (state := repr(sorted(following.items()))) in self._seen:
+        elif (state := repr(sorted(self._new(following, self._first).items()))) in self._seen:
             self._stop("the API named a page again that was read before")
         else:
             self._seen.add(state)
@@ -147,10 +147,15 @@ class PageReader:
 
     def _stop(self, reason: str, following: Arguments | None = None) -> None:
         """End before the next page; `following` are its arguments, of which the reason names those that are new."""
-        new = {name: value for name, value in (following or {}).items() if (self.arguments or {}).get(name) != value}
+        new = self._new(following or {}, self.arguments)
         names = ", ".join(f"{name}={str(value)[:100]}" for name, value in new.items())
         self.end = f"{reason}; the next page has {names}" if names else reason
         self.arguments = None
+
+    @staticmethod
+    def _new(following: Arguments, before: Arguments | None) -> Arguments:
+        """Return the arguments that differ from those of another call."""
+        return {name: value for name, value in following.items() if (before or {}).get(name) != value}
 
     def summary(self, name: str) -> str:
         """Return a sentence about what was read and where it ended."""
@@ -191,9 +196,6 @@ class PageReader:
 
     def _by_header(self, sent: Arguments, page: _Page) -> Arguments | None:
         link = page.headers.get("link", {}).get("next", "")
-        if len(link) >= MAX_LINK:
-            self.end = f"the link to the next page has more than {MAX_LINK} characters"
-            return None
         return self._from_link(sent, link) if link else None
 
     def _by_link(self, sent: Arguments, page: _Page) -> Arguments | None:
@@ -203,6 +205,9 @@ class PageReader:
 
     def _from_link(self, sent: Arguments, link: str) -> Arguments | None:
         """Return the arguments that a link has, beside those that were sent. Notes if none of them is new."""
+        if len(link) >= MAX_LINK:
+            self.end = f"the link to the next page has more than {MAX_LINK} characters"
+            return None
         following = dict(sent)
         pairs = parse_qsl(urlsplit(link).query, keep_blank_values=True, max_num_fields=None)[:_MAX_PAIRS]
         for name, value in pairs:
@@ -214,7 +219,7 @@ class PageReader:
             elif deep and (argument := self._by_wire_name.get(deep[1])) and argument.style == "deepObject":
                 inner = following.get(argument.name)
                 following[argument.name] = {**(inner if isinstance(inner, dict) else {}), deep[2]: value}
-        if _as_texts(following) == _as_texts(sent):
+        if all(str(value) == str(sent.get(name)) for name, value in following.items() if value is not sent.get(name)):
             names = ", ".join(dict.fromkeys(name for name, _ in pairs))[:200]
             self.end = f"the link to the next page has no argument of this tool that is new ({names})"
             return None
@@ -369,10 +374,6 @@ def _header_number(headers: Mapping[str, Any], names: Iterable[str]) -> int | No
     wanted = frozenset(names)
     texts = (value for name, value in headers.items() if _letters(name).removeprefix("x") in wanted)
     return next((number for text in texts if (number := _number(text)) is not None), None)
-
-
-def _as_texts(arguments: Arguments) -> dict[str, str]:
-    return {name: str(value) for name, value in arguments.items()}
 
 
 def _count(number: int, noun: str) -> str:

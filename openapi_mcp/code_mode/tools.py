@@ -96,7 +96,7 @@ and count in one program instead of reading every response.
 - It returns the response: objects (pet.name, pet["name"]), lists, text, None. A failed call raises RuntimeError.
 - In parallel: a, b = await asyncio.gather(getPet(petId=1), getPet(petId=2)). Other calls need no await.
 - paginate(listPets, status="sold", limit=500) returns the items of all pages; call_tool("getPet", petId=1) calls any
-  tool.
+  tool; with_headers(getPet, petId=1).headers["etag"] is a header of the response, .body the rest.
 - save("pets", value) keeps a plain value for load("pets", default) in later programs of this session ({saved} values,
   {saved_size} MiB together).
 - The result is the value of the last line, if that is an expression; printed text and the calls made come with it.

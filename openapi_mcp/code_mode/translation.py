@@ -4,15 +4,18 @@ Models write Python with asyncio's tasks, `async with`, `del`, and tools in `map
 of that is replaced by functions of the `prelude`; what cannot be replaced is refused (`lacks`). A program may await a
 tool's call or not: `Translation.awaited` has the places of the calls that make coroutines, all others make values.
 
+f-strings of Python 3.12, which may hold the quotes that they are in, are written as calls of `format` for an older one.
 A program that this Python cannot parse is run as it is: the sandbox reads newer syntax, and reports what is wrong.
 """
 
 import ast
 import io
+import re
 import tokenize
 import warnings
 from bisect import bisect_right
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
@@ -74,9 +77,8 @@ def awaits(source: str) -> bool:
 
 def translate(program: str, functions: Container[str]) -> Translation:
     """Return a program that calls these functions in the sandbox's Python. Raises UnsupportedProgramError."""
-    try:
-        tree = _parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _tree(program)
+    if tree is None:
         return Translation(program, program)
     if sentences := lacks(tree):
         raise UnsupportedProgramError("\n".join(sentences))
@@ -84,6 +86,16 @@ def translate(program: str, functions: Container[str]) -> Translation:
         return _translated(program, tree, functions)
     except (ValueError, RecursionError, MemoryError):  # nested too deeply, or an f-string that cannot be written again
         return Translation(program, program)
+
+
+def _tree(program: str) -> ast.Module | None:
+    """Return the tree of a program; None if this Python cannot parse it, without f-strings of a newer one either."""
+    errors = (SyntaxError, ValueError, RecursionError, MemoryError)
+    with suppress(*errors):
+        return _parse(program)
+    with suppress(*errors):
+        return _parse(without_f_strings(program))
+    return None
 
 
 def _parse(program: str) -> ast.Module:
@@ -143,3 +155,106 @@ def _pairs(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.AST, Any]]:
             raise ValueError("the program was not written again as it is")
         yield old, new
         pending += zip(children, others, strict=True)
+
+
+_TOKEN: Final = re.compile(r"""#[^\n]*|(?<!\w)(?P<prefix>[A-Za-z]{0,2})(?P<quote>\'{3}|"{3}|'|")""")
+"""A comment, or the beginning of a string."""
+
+_BRACKETS: Final = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+_DEBUG: Final = re.compile(r"(?<![=!<>])=\s*$")
+"""The end of the expression in `{total=}`."""
+
+_MAX_NESTING: Final = 20
+"""f-strings within one another."""
+
+
+def without_f_strings(source: str, depth: int = 0) -> str:
+    """Return a program with calls of `format` in the place of f-strings. Raises ValueError where one does not end."""
+    if depth > _MAX_NESTING:
+        raise ValueError("f-strings are nested too deeply")
+    parts, position = [], 0
+    while token := _TOKEN.search(source, position):
+        parts.append(source[position : token.start()])
+        if not token["quote"]:
+            text, position = token[0], token.end()
+        elif "f" in token["prefix"].lower():
+            text, position = _formatted(source, token, depth)
+        else:
+            position = _string_end(source, token.end(), token["quote"])
+            text = source[token.start() : position]
+        parts.append(text)
+    return "".join([*parts, source[position:]])
+
+
+def _string_end(source: str, position: int, quote: str) -> int:
+    """Return the place behind a string that is not formatted."""
+    while not source.startswith(quote, position):
+        if position >= len(source):
+            raise ValueError("a string does not end")
+        position += 2 if source[position] == "\\" else 1
+    return position + len(quote)
+
+
+def _formatted(source: str, token: re.Match[str], depth: int) -> tuple[str, int]:
+    """Return the call of `format` for an f-string, and the place behind that."""
+    quote, prefix = token["quote"], token["prefix"].lower().replace("f", "")
+    arguments: list[str] = []
+    literal, position = _template(source, token.end(), quote, arguments, depth)
+    return f"{prefix}{quote}{literal}{quote}.format({', '.join(arguments)})", position + len(quote)
+
+
+def _template(source: str, position: int, end: str, arguments: list[str] | None, depth: int) -> tuple[str, int]:
+    """Return the text up to `end` with empty fields, and the place of `end`.
+
+    The expressions of the fields are added to `arguments`; without these, only the place counts.
+    """
+    parts = []
+    while not source.startswith(end, position):
+        if position >= len(source):
+            raise ValueError("an f-string does not end")
+        step = 2 if source[position] == "\\" or source.startswith(("{{", "}}"), position) else 1
+        if source[position] == "{" and (step == 1 or end == "}"):
+            shown, position = _field(source, position + 1, arguments, depth)
+            parts.append(shown)
+        else:
+            parts.append(source[position : position + step])
+            position += step
+    return "".join(parts), position
+
+
+def _field(source: str, position: int, arguments: list[str] | None, depth: int) -> tuple[str, int]:
+    """Return a field without its expression, and the place behind it."""
+    end = _expression_end(source, position)
+    expression, shown, conversion = source[position:end], "", ""
+    if _DEBUG.search(expression):
+        shown, conversion, expression = expression.replace("{", "{{").replace("}", "}}"), "!r", expression.rstrip()[:-1]
+    if arguments is not None:
+        arguments.append(f"({without_f_strings(expression, depth + 1).strip()})")
+    if source[end] == "!":
+        conversion, end = source[end : end + 2], end + 2
+    if source[end : end + 1] != ":":
+        return f"{shown}{{{conversion}}}", end + 1
+    form, end = _template(source, end + 1, "}", arguments, depth + 1)
+    return f"{shown}{{{'' if shown else conversion}:{form}}}", end + 1
+
+
+def _expression_end(source: str, position: int) -> int:
+    """Return the place of the `!`, `:` or `}` that ends the expression of a field."""
+    nesting = 0
+    while position < len(source):
+        if (token := _TOKEN.match(source, position)) and token["quote"]:
+            position = _nested_end(source, token)
+            continue
+        character = source[position]
+        if not nesting and (character in "}:" or (character == "!" and source[position + 1 : position + 2] != "=")):
+            return position
+        nesting += _BRACKETS.get(character, 0)
+        position += 1
+    raise ValueError("a field does not end")
+
+
+def _nested_end(source: str, token: re.Match[str]) -> int:
+    """Return the place behind a string in a field."""
+    if "f" in token["prefix"].lower():
+        return _template(source, token.end(), token["quote"], None, 0)[1] + len(token["quote"])
+    return _string_end(source, token.end(), token["quote"])

@@ -176,11 +176,11 @@ class SavedValues:
         self._use()
         return name
 
-    def load(self, name: str) -> Any:
-        """Return a saved value. Raises KeyError."""
-        value = json.loads(self._texts[name])
+    def load(self, name: str) -> str:
+        """Return a saved value as JSON. Raises KeyError."""
+        text = self._texts[name]
         self._use()
-        return value
+        return text
 
     def drop(self) -> None:
         """Forget all values."""

@@ -63,6 +63,17 @@ WORKING: Final[dict[str, tuple[str, Any]]] = {
         "  'item 1' costs 10.00",
     ),
     "a newer f-string": ('f"{get(id=1)["name"]}"', "item 1"),
+    "attributes in newer f-strings": (
+        ('found = items()\nf"{", ".join(f"{item.id}: {item["price"]:>3}" for item in found)}"'),
+        "1:   9, 2:   8, 3:   7",
+    ),
+    "many missing keys": (
+        (
+            "row = {'key_' + str(n): n for n in range(50)}\nmissing = 0\nfor n in range(2000):\n"
+            "    try:\n        row['something']\n    except KeyError:\n        missing += 1\nmissing"
+        ),
+        2000,
+    ),
     "asyncio without import": ("str(await asyncio.gather(get(id=1), get(id=2)))", "[{'id': 1"),
     "gather of a comprehension": (
         ("import asyncio\nfound = await asyncio.gather(*[get(id=i['id']) for i in items()])\n[f['id'] for f in found]"),

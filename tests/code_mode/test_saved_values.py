@@ -83,7 +83,7 @@ def test_clients_without_a_session_load_by_a_handle_that_nobody_guesses() -> Non
 def test_the_oldest_value_without_a_session_makes_place() -> None:
     kept = SavedValues(has_handles=True)
     handles = [kept.save("a", "1") for _ in range(MAX_SAVED + 1)]
-    assert kept.load(handles[-1]) == 1
+    assert kept.load(handles[-1]) == "1"
     with pytest.raises(KeyError):
         kept.load(handles[0])
 

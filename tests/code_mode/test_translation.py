@@ -2,13 +2,21 @@
 
 import ast
 import sysconfig
+import time
 from pathlib import Path
 
 import pytest
 
 from openapi_mcp.code_mode.lacks import lacks
 from openapi_mcp.code_mode.prelude import ASYNCIO_NAMES, PRELUDE
-from openapi_mcp.code_mode.translation import Translation, UnsupportedProgramError, awaits, prelude_awaited, translate
+from openapi_mcp.code_mode.translation import (
+    Translation,
+    UnsupportedProgramError,
+    awaits,
+    prelude_awaited,
+    translate,
+    without_f_strings,
+)
 
 TOOLS = {"get"}
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
@@ -152,3 +160,36 @@ def test_asyncio_has_the_names_that_programs_may_use() -> None:
 )
 def test_await_is_recognised(source: str, contains_await: bool) -> None:
     assert awaits(source) is contains_await
+
+
+@pytest.mark.parametrize(
+    ("program", "written"),
+    [
+        ('f"{item["name"]} costs {item.price:.2f}"', '"{} costs {:.2f}".format((item["name"]), (item.price))'),
+        ("f'{a!r:>{w}} {{x}} {b!=c}'", "'{!r:>{}} {{x}} {}'.format((a), (w), (b!=c))"),
+        ("f'{total=} {total=:.2f} {x:%H:%M}'", "'total={!r} total={:.2f} {:%H:%M}'.format((total), (total), (x))"),
+        ('f"{f"{f"{1+1}"}"}"', '"{}".format(("{}".format(("{}".format((1+1))))))'),
+        ('rf"\\d{x}" + "f{"  # f"{', 'r"\\d{}".format((x)) + "f{"  # f"{'),
+        ('f"""a\n{b["x"]}"""', '"""a\n{}""".format((b["x"]))'),
+        ("'plain' + b\"bytes\"", "'plain' + b\"bytes\""),
+    ],
+)
+def test_f_strings_of_a_newer_python_are_calls_of_format(program: str, written: str) -> None:
+    assert without_f_strings(program) == written
+
+
+@pytest.mark.parametrize("program", ['f"{', "f'{x", '"' * 9999, 'f"{x!', 'f"{x:', 'f"{"', 'f"""{x}'])
+def test_f_strings_that_do_not_end_are_left_to_the_sandbox(program: str) -> None:
+    with pytest.raises(ValueError, match="does not end"):
+        without_f_strings(program)
+    assert translate(program, TOOLS).source == program
+
+
+@pytest.mark.parametrize(
+    "program",
+    ['f"{' * 4000 + '}"' * 4000, 'f"{' * 18 + "1" + '}"' * 18, 'f"{x["a"]}"' * 1800, "f'{a:" * 4000, '{f"' * 5000],
+)
+def test_hostile_f_strings_take_no_time(program: str) -> None:
+    started = time.monotonic()
+    translate(program, TOOLS)
+    assert time.monotonic() - started < 5

@@ -126,14 +126,17 @@ _Value = TypeVar("_Value")
 
 
 class IdentityCache(Generic[_Value]):
-    """A cache of what `compute` returns for a schema. Schemas must not change; beyond `MAX_CACHED` the oldest goes."""
+    """A cache of what `compute` returns for a schema, or for another object with an identity.
 
-    def __init__(self, compute: Callable[[Schema], _Value]) -> None:
+    Schemas must not change; beyond `MAX_CACHED` the oldest goes.
+    """
+
+    def __init__(self, compute: Callable[[Any], _Value]) -> None:
         self._compute = compute
         # The schema is stored too: while it lives, no other object can get its identity.
-        self._entries: dict[int, tuple[Schema, _Value]] = {}
+        self._entries: dict[int, tuple[Any, _Value]] = {}
 
-    def get(self, schema: Schema) -> _Value:
+    def get(self, schema: Any) -> _Value:
         """Return the value for a schema, computed at the first time."""
         entry = self._entries.get(id(schema))
         if entry is None:

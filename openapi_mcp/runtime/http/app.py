@@ -30,6 +30,7 @@ from ..upstream.shares import CALLER, Caller
 from . import access
 from .access import LOOPBACK, AccessPolicy, Door, Headers
 from .callers import Callers, TrustedProxies
+from .direct import DirectRequest
 from .limits import (
     MAX_CONCURRENCY,
     MAX_MEMORY_FACTOR,
@@ -156,6 +157,7 @@ class _ClientRequest(NamedTuple):
     headers: Headers
     writer: ResponseWriter
     caller: Caller
+    direct: DirectRequest | None
 
 
 class _Endpoint:
@@ -169,7 +171,7 @@ class _Endpoint:
         sessions: SessionManager,
         timeouts: AnswerTimeouts,
         *,
-        writer: Callable[[Send], ResponseWriter],
+        writer: Callable[..., ResponseWriter],
         callers: Callers,
         messages: Capacity,
         calls: Capacity,
@@ -190,9 +192,10 @@ class _Endpoint:
         self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        writer = self._writer(send)
+        direct = DirectRequest.of(scope, receive, send)
+        writer = self._writer(send, direct=direct)
         try:
-            response = await self._respond(scope, receive, writer)
+            response = await self._respond(scope, receive, writer, direct)
         except HTTPError as error:
             await writer.finish(error.response)
         except ClientDisconnect:
@@ -206,7 +209,9 @@ class _Endpoint:
         finally:
             writer.close()
 
-    async def _respond(self, scope: Scope, receive: Receive, writer: ResponseWriter) -> ResponseBody | None:
+    async def _respond(
+        self, scope: Scope, receive: Receive, writer: ResponseWriter, direct: DirectRequest | None
+    ) -> ResponseBody | None:
         """Return the response; None if the stream that `writer` has begun, or an empty one, is the response."""
         method: str = scope["method"]
         _, port = scope.get("server") or ("", None)
@@ -218,7 +223,7 @@ class _Endpoint:
         if self._policy.door is not None:
             GRANT.set(await self._policy.door.admit(headers, scope.get("query_string", b"")))
         self._check_method(method, headers)
-        request = _ClientRequest(scope, receive, headers, writer, self._callers.caller(scope, headers))
+        request = _ClientRequest(scope, receive, headers, writer, self._callers.caller(scope, headers), direct)
         if method == "POST":
             access.check_media_types(headers)
             return _response(await self._post(request))
@@ -254,7 +259,7 @@ class _Endpoint:
     async def _post(self, request: _ClientRequest) -> Reply | None:
         with self._memory.of(request.caller) as memory:
             with self._messages.place(request.caller):
-                message = await self._reader.read(request.receive, request.headers, memory)
+                message = await self._reader.read(request.receive, request.headers, memory, request.direct)
             return await self._handle(protocol.classify(message), request)
 
     async def _handle(self, message: Any, request: _ClientRequest) -> Reply | None:
@@ -277,19 +282,23 @@ class _Endpoint:
 
     async def _reply(self, step: Step, session: Session, request: _ClientRequest, counted_as: str = "") -> Reply | None:
         """Carry out a Step, whose calls count for `counted_as`; return its reply, None if the client stopped it."""
-        _, receive, headers, writer, _ = request
+        headers, writer = request.headers, request.writer
         writer.headers += self._sessions.apply(step, session)
         notify = writer.notify if access.accepts(headers, EVENT_STREAM) else None
-        reply = await self._answer(step, session, self._server.perform(step, notify, counted_as), receive)
+        reply = await self._answer(step, session, self._server.perform(step, notify, counted_as), request)
         if reply is not None and reply.status == 200 and not access.accepts(headers, access.JSON):
             await writer.notify(b"")  # so that the reply is an event
         return reply
 
-    async def _answer(self, step: Step, session: Session, work: Awaitable[Reply], receive: Receive) -> Reply | None:
+    async def _answer(
+        self, step: Step, session: Session, work: Awaitable[Reply], request: _ClientRequest
+    ) -> Reply | None:
         if step.action is None and not step.batch:
             return await work
         tracker = self._sessions.call_tracker(step, session)
-        return await self._timeouts.call(work, step, tracker, receive if step.ends_with_connection else None)
+        return await self._timeouts.call(
+            work, step, tracker, (request.direct or request.receive) if step.ends_with_connection else None
+        )
 
     async def _get(self, session: Session, request: _ClientRequest) -> Reply | None:
         """Serve the one stream of a session, for changes ("Listening for Messages from the Server")."""

@@ -13,7 +13,8 @@ import asyncio
 import os
 import socket
 import struct
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
 from .access import MAX_HEADER_BYTES
 from .callers import TrustedProxies
@@ -127,6 +128,9 @@ class TimeoutProtocol(_Base):
     part_timeouts: ClassVar[dict[Part, float]] = PART_TIMEOUTS
     stall_timeout: ClassVar[float] = STALL_TIMEOUT
 
+    on_disconnect: Callable[[], object] | None = None
+    """Called when the connection is lost, for the request in progress."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in self.required:
@@ -151,7 +155,9 @@ class TimeoutProtocol(_Base):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for the head of the first request."""
-        super().connection_made(CoalescingTransport(transport, self.loop))  # type: ignore[arg-type]  # it delegates
+        coalescing = CoalescingTransport(cast("asyncio.Transport", transport), self.loop)
+        self.write_now = coalescing.write_now
+        super().connection_made(coalescing)  # type: ignore[arg-type]  # it delegates
         self._expect("head")
         self._head_bytes = 0
         peer = self.client[0] if self.client else ""
@@ -202,6 +208,8 @@ class TimeoutProtocol(_Base):
         """Stop the timers."""
         self._expect(None)
         super().connection_lost(exc)
+        if self.on_disconnect is not None:
+            self.on_disconnect()
         _cancel(self._stall_timer)
         _cancel(self._linger_timer)
         if self._address is not None:
@@ -314,6 +322,12 @@ class CoalescingTransport:
         self._size += len(data)
         if self._size > MAX_BUFFERED_BYTES:
             self._send()
+
+    def write_now(self, data: bytes) -> None:
+        """Send what waits, and this, which is complete."""
+        self._send()
+        if not self.is_closing():
+            self._transport.write(data)
 
     def close(self) -> None:
         """Send what waits, and close."""

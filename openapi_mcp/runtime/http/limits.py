@@ -15,6 +15,7 @@ from .. import background
 from ..protocol import jsonrpc
 from ..upstream.shares import ADDRESS_RATIO, CLIENT_RATIO, NO_LIMIT, Caller, SharedSlots, Shares
 from ..upstream.timers import TimeLimit, Timers
+from .direct import DirectRequest
 from .responses import HTTPError
 
 RECEIVE_TIMEOUT: Final = 30.0
@@ -60,7 +61,13 @@ class MessageReader:
         self._seconds = seconds
         self._timers = Timers(seconds)
 
-    async def read(self, receive: Receive, headers: Mapping[str, str], memory: "TakenMemory") -> Any:
+    async def read(
+        self,
+        receive: Receive,
+        headers: Mapping[str, str],
+        memory: "TakenMemory",
+        direct: DirectRequest | None = None,
+    ) -> Any:
         """Return the JSON value in the body of a request, which takes some `memory`.
 
         Raises HTTPError: 413 for a body beyond `max_bytes`, 408 for one that does not arrive in time, 400 for one that
@@ -73,12 +80,11 @@ class MessageReader:
             if int(announced) > self.max_bytes:
                 raise self._too_large()
             await memory.reserve(int(announced), self._seconds)
-        try:
-            with TimeLimit(self._timers):
-                body = await self._body(receive, memory)
-        except TimeoutError:
-            message = f"The message did not arrive within {self._seconds:g} seconds."
-            raise HTTPError(408, message, headers={"Connection": "close"}) from None
+        body = None if direct is None else direct.take_body()
+        if body is None:
+            body = await self._body_in_time(receive, memory)
+        elif len(body) > self.max_bytes:
+            raise self._too_large()
         try:
             values = jsonrpc.count_values(body)
             memory.grow(len(body), values, body.count(b"{") - body.count(b"{}") if values else 0)
@@ -87,6 +93,14 @@ class MessageReader:
             return jsonrpc.decode(body)
         except jsonrpc.InvalidJson as problem:
             raise HTTPError(400, str(problem), code=jsonrpc.PARSE_ERROR, request_id=problem.request_id) from None
+
+    async def _body_in_time(self, receive: Receive, memory: "TakenMemory") -> bytes:
+        try:
+            with TimeLimit(self._timers):
+                return await self._body(receive, memory)
+        except TimeoutError:
+            message = f"The message did not arrive within {self._seconds:g} seconds."
+            raise HTTPError(408, message, headers={"Connection": "close"}) from None
 
     async def _body(self, receive: Receive, memory: "TakenMemory") -> bytes:
         body = bytearray()

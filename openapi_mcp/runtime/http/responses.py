@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 from starlette.types import Message, Send
 
 from ..protocol import jsonrpc
+from .direct import DirectRequest
 
 EVENT_STREAM: Final = "text/event-stream"
 
@@ -40,6 +41,11 @@ class ResponseBody(NamedTuple):
     status: int
     body: bytes | None = None
     headers: Mapping[str, str] | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """True for a JSON body with status 200 and no other header fields."""
+        return self.status == 200 and self.body is not None and self.headers is None
 
     def fields(self) -> Fields:
         """Return all its header fields."""
@@ -75,7 +81,8 @@ class ResponseWriter:
     On a stream, a comment every `keep_alive` seconds keeps the connection open.
     """
 
-    def __init__(self, send: Send, keep_alive: float = KEEP_ALIVE) -> None:
+    def __init__(self, send: Send, keep_alive: float = KEEP_ALIVE, direct: DirectRequest | None = None) -> None:
+        self._direct = direct
         self.headers: Fields = []
         self._send = send
         self._keep_alive = keep_alive
@@ -99,6 +106,9 @@ class ResponseWriter:
 
     async def finish(self, response: ResponseBody) -> None:
         """Send the response; on a stream, its body is the last event."""
+        is_plain = response.is_plain and not (self._streaming or self.headers)
+        if is_plain and self._direct is not None and self._direct.answer(response.body or b""):
+            return
         async with self._lock:
             if self._streaming:
                 await self._write(_event(response.body or b""), more=False)

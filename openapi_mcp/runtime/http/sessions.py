@@ -17,7 +17,6 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, get_args
 
@@ -132,7 +131,7 @@ class SessionStore:
         if not (self._ended or self._levels):
             return session
         key = _key(session)
-        return None if key in self._ended else replace(session, log_level=self._levels.get(key))
+        return None if key in self._ended else session._replace(log_level=self._levels.get(key))
 
     def set_level(self, session: Session) -> None:
         """Remember the log level that a session asked for."""

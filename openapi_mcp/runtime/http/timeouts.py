@@ -15,6 +15,7 @@ from ..protocol import Cancellation, Step, ToolCall, jsonrpc
 from ..server.server import Reply
 from ..types import JsonObject, error_result
 from ..upstream.timers import NEVER, TimeLimit, Timers
+from .direct import DirectRequest
 from .sessions import RegisterStop, Stop
 
 SHUTDOWN_EVENT: Final = "shutdown"
@@ -28,14 +29,18 @@ class AnswerTimeouts:
         self._timers = Timers(request_timeout)
 
     async def call(
-        self, work: Awaitable[Reply], step: Step, tracker: RegisterStop | None, receive: Receive | None
+        self,
+        work: Awaitable[Reply],
+        step: Step,
+        tracker: RegisterStop | None,
+        client: "Receive | DirectRequest | None",
     ) -> Reply | None:
         """Return the answer to a message, or an error if it took too long; None if the work was stopped.
 
-        `receive` is given for a client that cancels by closing its connection.
+        `client` is given for one that cancels by closing its connection.
         """
         try:
-            return await _run_until_stopped(work, self._timers, tracker, receive)
+            return await _run_until_stopped(work, self._timers, tracker, client)
         except TimeoutError:
             return _timeout_reply(step, f"The call took longer than {self._timers.seconds:g} seconds and was stopped.")
 
@@ -58,7 +63,7 @@ class AnswerTimeouts:
 
 
 async def _run_until_stopped(
-    work: Awaitable[Reply], timers: Timers, tracker: RegisterStop | None, receive: Receive | None
+    work: Awaitable[Reply], timers: Timers, tracker: RegisterStop | None, client: "Receive | DirectRequest | None"
 ) -> Reply | None:
     """Return the result of the work; None if it was stopped before. Raises TimeoutError.
 
@@ -74,14 +79,19 @@ async def _run_until_stopped(
     leaving: asyncio.Task[None] | None = None
     try:
         with (limit := TimeLimit(timers)), _UNTRACKED if tracker is None else tracker(stop):
-            leaving = None if receive is None else asyncio.create_task(_stop_on_disconnect(receive, stop))
+            if isinstance(client, DirectRequest):
+                client.on_disconnect(stop)
+            elif client is not None:
+                leaving = asyncio.create_task(_stop_on_disconnect(client, stop))
             return await work
     except TimeoutError:
         if stopped:
             return None
         raise
     finally:
-        if leaving is not None:
+        if isinstance(client, DirectRequest):
+            client.on_disconnect(None)
+        elif leaving is not None:
             leaving.cancel()
 
 

@@ -98,7 +98,7 @@ def _set_level(
     level = messages.parse_level(params.get("level"))
     if level is None:
         return Refusal(jsonrpc.INVALID_PARAMS, f"params.level must be one of {', '.join(messages.LEVELS)}.")
-    return Step(session=replace(session, log_level=level), reply=jsonrpc.result(request.id, {}))
+    return Step(session=session._replace(log_level=level), reply=jsonrpc.result(request.id, {}))
 
 
 _EarlyMethod: TypeAlias = Callable[[ServerDescription, Session, Request], Step | Refusal]

@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 Headers: TypeAlias = Mapping[str, str]
@@ -32,7 +33,12 @@ def header_value(headers: Headers, name: str) -> str | None:
     A valid value has only visible ASCII, spaces and tabs (RFC 9110 §5.5).
     """
     text = headers.get(name)
-    return text.strip(" \t") if text is not None and _VALUE.fullmatch(text) else None
+    return None if text is None else _checked(text)
+
+
+@lru_cache(128)  # clients send the same ones again; the longest ones take 8 MiB
+def _checked(text: str) -> str | None:
+    return text.strip(" \t") if _VALUE.fullmatch(text) else None
 
 
 def decode_value(text: str | None) -> str | None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from json import scanner
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from ..types import MISSING, JsonObject
 
@@ -51,8 +51,7 @@ class InvalidJson(ValueError):
         self.request_id = request_id
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A message that must be answered. `params` is any JSON value; the reader of the method checks it."""
 
     id: RequestId
@@ -60,8 +59,7 @@ class Request:
     params: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(NamedTuple):
     """A message that must not be answered."""
 
     method: str
@@ -152,7 +150,8 @@ def is_id(value: Any) -> bool:
     if type(value) is int:  # the most frequent case
         return True
     if isinstance(value, str):
-        return not any("\ud800" <= character <= "\udfff" for character in value)  # a lone surrogate cannot be echoed
+        # A lone surrogate cannot be echoed.
+        return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
     if isinstance(value, float):
         return value.is_integer()
     return False
@@ -255,7 +254,7 @@ def _slow_decoder() -> json.JSONDecoder:
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite_float)
 _SLOW_DECODER: Final = _slow_decoder()
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False)
 
 
 def encode(value: Any) -> bytes:

@@ -11,7 +11,7 @@ basic/utilities/progress, basic/patterns/subscriptions of 2026-07-28.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from ..types import CallToolResult, Implementation, JsonObject, Schema, ToolDescription
 from . import jsonrpc
@@ -35,15 +35,18 @@ def parse_level(value: Any) -> LogLevel | None:
 
 def is_at_least(level: LogLevel, threshold: LogLevel | None) -> bool:
     """Return whether a level reaches a threshold; None stands for the threshold of a client that set none."""
-    return LEVELS.index(level) >= LEVELS.index(threshold or DEFAULT_LEVEL)
+    return _RANKS[level] >= _RANKS[threshold or DEFAULT_LEVEL]
 
 
+_RANKS: Final = {level: rank for rank, level in enumerate(LEVELS)}
+
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
 _LIST_CHANGED: Final = "notifications/tools/list_changed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(NamedTuple):
     """A `tools/call` to be executed.
 
     `result_fields` are the fields that the era adds to every result. `progress_token` is set if the client wants
@@ -57,9 +60,9 @@ class ToolCall:
     revision: Revision
     name: str
     arguments: Mapping[str, Any]
-    result_fields: Mapping[str, Any] = field(default_factory=dict)
+    result_fields: Mapping[str, Any] = _NOTHING
     progress_token: jsonrpc.RequestId | None = None
-    trace: Mapping[str, str] = field(default_factory=dict)
+    trace: Mapping[str, str] = _NOTHING
     session_id: str | None = None
     log_level: LogLevel | None = None
     headers: Headers | None = None
@@ -77,6 +80,8 @@ class ToolCall:
     def reply(self, result: CallToolResult, output_schema: Schema | None = None) -> JsonObject:
         """Return the response with this result, of a tool whose (original) outputSchema is `output_schema`."""
         rendered = self.revision.call_result(result, output_schema, explicit=self.explicit_fields)
+        if not self.result_fields:
+            return jsonrpc.result(self.request_id, rendered)
         meta = {**rendered.get("_meta", {}), **self.result_fields.get("_meta", {})}
         return jsonrpc.result(self.request_id, {**rendered, **self.result_fields, **({"_meta": meta} if meta else {})})
 
@@ -216,8 +221,7 @@ class ServerDescription:
     explicit_fields: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """The state that a client of the handshake era has negotiated; the stateless era does not use it.
 
     `revision` is the answer to `initialize`, None before (and without) it. `id` is the id of the HTTP session, None on
@@ -229,8 +233,7 @@ class Session:
     log_level: LogLevel | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """The consequences of one message.
 
     At most one of `reply`, `action` and `batch` is set, and none of them if there is nothing to do or to send. `status`
@@ -250,7 +253,6 @@ class Step:
 
 
 _TRACE_CONTEXT: Final = frozenset({"traceparent", "tracestate", "baggage"})
-_NO_TRACE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def read_call(request: Request, revision: Revision, **fields: Any) -> ToolCall | Refusal:
@@ -276,7 +278,7 @@ def read_call(request: Request, revision: Revision, **fields: Any) -> ToolCall |
 
 def _trace(meta: Any) -> Mapping[str, str]:
     if not isinstance(meta, dict) or _TRACE_CONTEXT.isdisjoint(meta):
-        return _NO_TRACE
+        return _NOTHING
     from . import trace_context
 
     return trace_context.read(meta)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from ..types import JsonObject
+from ..types import IdentityCache, JsonObject
 from . import headers, jsonrpc
 from .headers import HEADER_MISMATCH, Headers
 from .jsonrpc import Refusal, Request
@@ -158,8 +158,14 @@ def _list(
 def _call(
     description: ServerDescription, request: Request, revision: Revision, http: Headers | None
 ) -> Action | Refusal:
-    fields = _result_fields(description, revision)
+    fields = _CALL_FIELDS.get(description)[revision.name]
     return read_call(request, revision, result_fields=fields, headers=http, explicit_fields=description.explicit_fields)
+
+
+_CALL_FIELDS: Final[IdentityCache[dict[str, JsonObject]]] = IdentityCache(
+    lambda description: {name: _result_fields(description, revision) for name, revision in STATELESS.items()}
+)
+"""The fields of every result of a call, by revision."""
 
 
 def _listen(

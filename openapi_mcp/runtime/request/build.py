@@ -10,6 +10,7 @@ Specification: OpenAPI 3.2 Operation and Parameter Objects, RFC 9110; for the tr
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -100,7 +101,7 @@ def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions, de
         configured=options.headers,
         content_type=body.content_type if body else tool.content_type,
     )
-    request = _request(tool.method, url, fields, body.content if body else b"")
+    request = PreparedRequest(tool.method, url, fields, body.content if body else b"")
     is_guess = tool.base_url_is_guess and not options.base_url
     if tool.security or is_guess or deviations:
         context.attach(request, context.RequestContext(_sent(tool, options), is_guess, tuple(deviations)))
@@ -125,16 +126,28 @@ def _sent(tool: Tool, options: RequestOptions) -> tuple[tuple[SecurityScheme, st
     )
 
 
-def _request(method: str, url: httpx.URL, fields: headers.Lines, content: bytes) -> httpx.Request:
-    """Return the request that httpx makes of a content; httpx takes three times as long to add Content-Length."""
-    if content:
-        fields.append((b"Content-Length", b"%d" % len(content)))
-    elif method in _WITH_LENGTH:
-        fields.insert(1, (b"Content-Length", b"0"))
-    request = httpx.Request(method, url, headers=fields, stream=httpx.ByteStream(content))
-    request.read()
-    request.method = method  # httpx upper-cases it, but a method is case-sensitive (RFC 9110 §9.1)
-    return request
+class PreparedRequest(httpx.Request):
+    """A request that needs none of what the constructor of httpx does: two fifths of the time to build one.
+
+    `headers` are made of its `fields` when they are asked for.
+    """
+
+    def __init__(self, method: str, url: httpx.URL, fields: headers.Lines, content: bytes) -> None:
+        if content:
+            fields.append((b"Content-Length", b"%d" % len(content)))
+        elif method in _WITH_LENGTH:
+            fields.insert(1, (b"Content-Length", b"0"))
+        self.method = method
+        self.url = url
+        self.fields = fields
+        self.extensions = {}
+        self.stream = httpx.ByteStream(content)
+        self._content = content
+
+    @cached_property
+    def headers(self) -> httpx.Headers:  # type: ignore[override]
+        """The header fields."""
+        return httpx.Headers(self.fields)
 
 
 _WITH_LENGTH: Final = frozenset({"POST", "PUT", "PATCH"})

@@ -233,10 +233,10 @@ def dot_part(text: str) -> str | None:
 
 def _expand(template: _Expressions, values: Mapping[str, PathValue]) -> str:
     """Replace each expression once; the texts between are unchanged."""
-    parts = [template.texts[0]]
-    for name, text in zip(template.names, template.texts[1:], strict=True):
-        parts += [values[name].text if name in values else "", text]
-    return "".join(parts)
+    text = template.texts[0]
+    for index, name in enumerate(template.names, 1):
+        text += (values[name].text if name in values else "") + template.texts[index]
+    return text
 
 
 def _literal(text: str, safe: str) -> str:

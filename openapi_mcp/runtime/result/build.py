@@ -7,6 +7,7 @@ response is a success, an empty one too; its content is never judged. Specificat
 
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx
@@ -109,7 +110,7 @@ def to_result(
 def _read(response: httpx.Response, max_bytes: int) -> content.DecodedBody:
     """Return the body of a response, up to more than a result of `max_bytes` can hold."""
     limits = content.ReadLimits(max(content.MAX_WHOLE, 2 * max_bytes), max_bytes * content.BINARY_FACTOR)
-    return content.read(content_type(response), response.content, _uri(response), limits=limits)
+    return content.read(content_type(response), response.content, partial(_uri, response), limits=limits)
 
 
 def _redirect(tool: Tool, response: httpx.Response, max_bytes: int, sanitizer: Sanitizer) -> CallToolResult:

@@ -80,8 +80,10 @@ class ReadLimits(NamedTuple):
 DEFAULT_LIMITS: Final = ReadLimits()
 
 
-def read(content_type: str, data: bytes, uri: str, depth: int = 0, limits: ReadLimits = DEFAULT_LIMITS) -> DecodedBody:
-    """Decode a body that is not empty, up to limits. `uri` names bytes that are neither text nor image nor audio."""
+def read(
+    content_type: str, data: bytes, uri: Callable[[], str], depth: int = 0, limits: ReadLimits = DEFAULT_LIMITS
+) -> DecodedBody:
+    """Decode a body that is not empty, up to limits. `uri` returns a name for other bytes than text and media."""
     kind = media_types.essence(content_type)
     family = kind.partition("/")[0]
     if family == "multipart" and depth < _MAX_DEPTH:
@@ -101,7 +103,7 @@ def read(content_type: str, data: bytes, uri: str, depth: int = 0, limits: ReadL
         return DecodedBody(html_text.to_text(text), is_html=True, unread=unread)
     if media_types.is_text(kind) or (kind in {"", media_types.OCTET_STREAM} and _is_plain_text(start, text)):
         return DecodedBody(text, _read_entries(kind, text), unread=unread)
-    to_block = partial(blob_content, uri=uri)
+    to_block = partial(blob_content, uri=uri())
     return _read_bytes(to_block, data, kind or media_types.OCTET_STREAM, limits)
 
 
@@ -207,7 +209,9 @@ def _read_entries(kind: str, text: str) -> list[Any] | Missing:
     return values if values and jsontext.is_shallow(text, values, _MAX_JSON_DEPTH) else MISSING
 
 
-def _read_multipart(content_type: str, data: bytes, uri: str, depth: int, limits: ReadLimits) -> DecodedBody | None:
+def _read_multipart(
+    content_type: str, data: bytes, uri: Callable[[], str], depth: int, limits: ReadLimits
+) -> DecodedBody | None:
     """Return the content blocks of the first parts, or None if there are none."""
     boundary = media_types.parameter(content_type, "boundary")
     blocks: list[JsonObject] = []

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 import httpx
 
 from ..tool import Tool
+from ..upstream.http11 import raw_headers
 
 HEADERS: Final = "openapi-mcp/headers"
 """The name in `_meta` of the headers: text by lower-case name, `link` an object of URLs by relation."""
@@ -41,7 +42,7 @@ _RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s,;\"]+))", re
 
 def needed_headers(tool: Tool, response: httpx.Response) -> dict[str, Any]:
     """Return the headers of a response that a model needs: `link` parsed, others as text."""
-    names = _needed_names(tuple(name for name, _ in response.headers.raw), tool.response_headers)
+    names = _needed_names(tuple([name for name, _ in raw_headers(response)]), tool.response_headers)
     links = _links(response) if "link" in names else {}
     headers: dict[str, Any] = {"link": links} if links else {}
     for name in names[:MAX_HEADERS]:

@@ -187,7 +187,7 @@ class Sanitizer:
         if len(data) > content.MAX_WHOLE and content.may_be_json(kind, data):
             return data
         replaced = self._bytes_pattern.sub(REDACTED.encode(), data)
-        decoded = content.read(kind, data, "") if data and content.may_be_json(kind, data) else None
+        decoded = content.read(kind, data, str) if data and content.may_be_json(kind, data) else None
         if decoded is not None and decoded.is_json:  # a number, or a name that becomes that of another property
             return jsontext.write_bytes(self.value(decoded.value))
         return replaced

@@ -32,7 +32,7 @@ from .catalog import BuiltinTool, ListedTool
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
     from ..result.error_hints import RelatedTools, SentCall
-    from .functions import Functions
+    from .functions import Functions, ToolFunction
     from .monitoring import CallMonitor
 
 logger = logging.getLogger("openapi_mcp")
@@ -224,11 +224,16 @@ class Calls:
 
         return with_deviations(result, sentences)
 
-    async def _call(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> CallToolResult:
+    def _call(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> Awaitable[CallToolResult]:
         """Return the result of a tool's function, or of its request."""
         function = self._functions.get(tool.name)
         if function is None:
-            return await self._result(tool, arguments, context)
+            return self._result(tool, arguments, context)
+        return self._call_function(function, tool, arguments, context)
+
+    async def _call_function(
+        self, function: "ToolFunction[Any, Any]", tool: Tool, arguments: Mapping[str, Any], context: _CallContext
+    ) -> CallToolResult:
         from .functions import Api
 
         result = partial(self._result, context=context)
@@ -263,26 +268,25 @@ class Calls:
     async def _sent(
         self, tool: Tool, arguments: Mapping[str, Any], options: RequestOptions, context: _CallContext
     ) -> tuple[httpx.Request, httpx.Response]:
-        """Build and send a request; return it with its response."""
-        request = await _request(tool, arguments, options)
-        build.add_trace_context(tool, request, context.trace)
-        try:
-            return request, await self._send_noted(request, context)
-        except UpstreamError as error:
-            if hint := guess_hint(request):
-                raise UpstreamError(f"{error} {hint}") from error
-            raise
+        """Build a request, a large one beside the event loop, and send it; return it with its response.
 
-    async def _send_noted(self, request: httpx.Request, context: _CallContext) -> httpx.Response:
-        """Send a request, and note that it has left unless no connection was made."""
+        Note that it has left unless no connection was made.
+        """
+        if background.exceeds(arguments, MAX_BUILT_PARTS):
+            request = await background.run("large", build_request, tool, arguments, options)
+        else:
+            request = build_request(tool, arguments, options)
+        build.add_trace_context(tool, request, context.trace)
         try:
             response = await self.upstream.send(request, context.events)
         except BaseException as error:
             if not any(isinstance(cause, _UNSENT) for cause in causes(error)):
                 context.on_sent(0)
+            if isinstance(error, UpstreamError) and (hint := guess_hint(request)):
+                raise UpstreamError(f"{error} {hint}") from error
             raise
         context.on_sent(response.status_code)
-        return response
+        return request, response
 
     def _sent_call(self, arguments: Mapping[str, Any]) -> "SentCall | None":
         """Return what an error of the API is explained with."""
@@ -325,13 +329,6 @@ class Calls:
             result = make(max_bytes=limit)
         deviations = context_of(response.request).deviations
         return await self._with_deviations(tool, result, deviations, events) if deviations else result
-
-
-async def _request(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
-    """Build a request, a large one beside the event loop."""
-    if background.exceeds(arguments, MAX_BUILT_PARTS):
-        return await background.run("large", build_request, tool, arguments, options)
-    return build_request(tool, arguments, options)
 
 
 async def _log_findings(tool: Tool, findings: Findings, events: CallEvents) -> None:

@@ -73,6 +73,7 @@ class ClientNotifier(CallEvents):
         self._max_binary_bytes = max_binary_bytes
         self._progress = None if call.progress_token is None else Progress(call, self._send)
         self.counts_bytes = self._progress is not None
+        self.ignores_requests = not (self.counts_bytes or call.wants_log("info"))
         self._requested_at = 0.0
         self._steps = 0
         self._notified_at = self._started_at = time.monotonic()

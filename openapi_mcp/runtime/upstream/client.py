@@ -31,7 +31,7 @@ from .errors import describe
 from .events import NO_EVENTS, CallEvents
 from .http11 import SURPLUS, BufferedResponse, content_type
 from .progress import EXTENSION, CallProgress
-from .redirects import MAX_REDIRECTS, redirected_request
+from .redirects import MAX_REDIRECTS, STATUSES, redirected_request
 from .retries import Retries
 from .timers import TimeLimit, Timers
 from .tls import tls_context
@@ -169,6 +169,8 @@ class Upstream:
         first = request.url
         for _ in range(MAX_REDIRECTS + 1):
             response = await self._send_with_retries(request, limit, events, progress)
+            if response.status_code not in STATUSES:
+                return response
             next_request = redirected_request(request, response, first, self._redirect_hosts)
             if next_request is None:
                 return response
@@ -202,9 +204,10 @@ class Upstream:
         """Return the response, or the error that came before any. Errors after the response began are raised."""
         request.extensions = {**request.extensions, "timeout": self._limits, EXTENSION: progress}
         progress.stage, progress.status = "response", 0
-        if events.counts_bytes:
-            report_sent_bytes(request, events.on_bytes_sent)
-        await events.on_request(request)
+        if not events.ignores_requests:
+            if events.counts_bytes:
+                report_sent_bytes(request, events.on_bytes_sent)
+            await events.on_request(request)
         try:
             response = await self._transport.handle_async_request(_authorized(request))
         except (httpx.TransportError, OSError) as error:
@@ -212,6 +215,8 @@ class Upstream:
         response.request = request
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug("%s %s%s: %d", request.method, _host(request), request.url.path, response.status_code)
+        if events.ignores_requests and self._is_read(response):
+            return response
         try:
             await events.on_response_head(response)
             buffered = await self._read(response, limit, events, progress)
@@ -225,9 +230,7 @@ class Upstream:
     ) -> httpx.Response:
         """Return the response with its body read and decoded, without the headers about its transfer."""
         surplus = _SURPLUS if SURPLUS in response.extensions else ""
-        if isinstance(response, BufferedResponse) and not events.counts_bytes and self._is_usable_as_is(response):
-            if surplus:
-                response.extensions[TRUNCATED] = surplus
+        if self._is_read(response) and not events.counts_bytes:
             return response
         progress.stage, progress.status, progress.received = "body", response.status_code, 0
         body = io.BytesIO()  # whose bytes are returned without a copy
@@ -241,8 +244,10 @@ class Upstream:
             extensions={**response.extensions, TRUNCATED: missing or surplus},
         )
 
-    def _is_usable_as_is(self, response: BufferedResponse) -> bool:
-        """Return whether a body is within the limit and not a stream of entries."""
+    def _is_read(self, response: httpx.Response) -> bool:
+        """Return whether a body has arrived with its head, is all that was sent, and no stream of entries."""
+        if not isinstance(response, BufferedResponse) or SURPLUS in response.extensions:
+            return False
         return len(response.content) <= self._max_bytes and parser_for(response.content_type) is None
 
     async def _read_body(

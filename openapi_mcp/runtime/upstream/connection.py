@@ -143,8 +143,11 @@ class Connection(asyncio.Protocol):
         """Wait until `wake` is called. Raises httpx.ReadTimeout, or the error that ended the connection."""
         if self.error is not None:
             raise self.error
-        self._data_waiter = self._loop.create_future()
-        await self._wait(self._data_waiter, seconds, httpx.ReadTimeout)
+        self._data_waiter = waiter = self._loop.create_future()
+        if seconds is None:
+            await waiter
+        else:
+            await self._wait(waiter, seconds, httpx.ReadTimeout)
 
     def wake(self) -> None:
         """Let `wait_for_data` return."""
@@ -191,12 +194,12 @@ class _Readability:
 
     def __init__(self, fileno: int) -> None:
         self._fileno = fileno
-        if hasattr(select, "poll"):
-            self._poll = select.poll()
+        self._poll = select.poll() if hasattr(select, "poll") else None
+        if self._poll is not None:
             self._poll.register(fileno, select.POLLIN)
 
     def is_readable(self) -> bool:
-        if hasattr(select, "poll"):
+        if self._poll is not None:
             return bool(self._poll.poll(0))
         return bool(select.select([self._fileno], [], [], 0)[0])
 

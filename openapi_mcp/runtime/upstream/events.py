@@ -13,10 +13,12 @@ from ..protocol import LogLevel
 class CallEvents:
     """The receiver of one call's events.
 
+    `ignores_requests` tells that `on_request`, `on_response_head` and `on_response` need not be called.
     `counts_bytes` tells whether `on_bytes_sent`, `on_bytes_received` and `on_entry` are to be called. `has_notified`
     tells whether anything was sent to the client, which makes the result one event of a stream.
     """
 
+    ignores_requests = False
     counts_bytes = False
     has_notified = False
 

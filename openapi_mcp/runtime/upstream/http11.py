@@ -13,7 +13,7 @@ Specification: RFC 9112 §3 to §7 and §9.3, RFC 9110 §5.5 and §15.2. `transp
 """
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import httptools
@@ -70,10 +70,16 @@ class IncompleteResponse(httpx.RemoteProtocolError):
 def request_head(request: httpx.Request) -> tuple[bytes, "BodyWriter"]:
     """Return request line and header fields, and the writer of the body. Raises httpx.LocalProtocolError."""
     line = b"%b %b HTTP/1.1\r\n" % (request.method.encode(), request.url.raw_path)
-    fields, length = _fields(tuple(request.headers.raw))
+    fields, length = _fields(tuple(raw_headers(request)))
     if _LINE.fullmatch(line) is None:
         raise httpx.LocalProtocolError(_INVALID_HEAD)
     return line + fields, BodyWriter(length)
+
+
+def raw_headers(message: httpx.Request | httpx.Response) -> list[tuple[bytes, bytes]]:
+    """Return the header fields of a message without making `httpx.Headers` of them, which few messages need."""
+    known: list[tuple[bytes, bytes]] | None = getattr(message, "fields", None)
+    return message.headers.raw if known is None or "headers" in vars(message) else known
 
 
 @lru_cache(256)  # calls of one tool mostly have the same
@@ -137,41 +143,18 @@ class ResponseParser:
     its connection can be reused, `has_surplus` whether bytes arrived after the end that a Content-Length declared.
     """
 
-    __slots__ = (
-        "_body_bytes",
-        "_bytes_without_body",
-        "_ends_with_connection",
-        "_field_bytes",
-        "_fields",
-        "_has_ambiguous_end",
-        "_has_null",
-        "_is_bodiless",
-        "_is_informational",
-        "_parser",
-        "_received_bytes",
-        "body",
-        "buffered_bytes",
-        "has_data",
-        "has_surplus",
-        "headers",
-        "is_complete",
-        "is_reusable",
-        "reason",
-        "status",
-        "version",
-    )
+    has_data = is_complete = is_reusable = has_surplus = False
+    status = buffered_bytes = 0
+    version = "1.1"
+    reason = b""
+    _is_informational = _ends_with_connection = _has_ambiguous_end = _has_null = False
+    _field_bytes = _bytes_without_body = _body_bytes = _received_bytes = 0
 
     def __init__(self, method: str) -> None:
-        self.has_data = self.is_complete = self.is_reusable = self.has_surplus = False
-        self.status = self.buffered_bytes = 0
-        self.version = "1.1"
-        self.reason = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self.body: list[bytes] = []
         self._fields: dict[bytes, list[bytes]] = {}  # the header fields about the body, by names in lower case
         self._is_bodiless = method == "HEAD"
-        self._is_informational = self._ends_with_connection = self._has_ambiguous_end = self._has_null = False
-        self._field_bytes = self._bytes_without_body = self._body_bytes = self._received_bytes = 0
         self._parser = httptools.HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(**_LENIENCIES)
 
@@ -329,33 +312,46 @@ def _reason(error: Exception) -> str:
 
 
 class BufferedResponse(httpx.Response):
-    """A response together with its body, which is not encoded. `content_type` is its header, empty without one."""
+    """A response together with its body, which is not encoded. `content_type` is its header, empty without one.
+
+    It skips the constructor of httpx, and makes `headers` of its `fields` when they are asked for.
+    """
+
+    is_closed = is_stream_consumed = False
+    next_request = None
+    default_encoding = "utf-8"
+    _request = None
+    _num_bytes_downloaded = 0
 
     def __init__(
         self,
         status: int,
-        headers: list[tuple[bytes, bytes]],
+        fields: list[tuple[bytes, bytes]],
         body: bytes,
         *,
         content_type: str,
         extensions: dict[str, Any],
     ) -> None:
-        super().__init__(status, headers=headers, stream=httpx.ByteStream(body), extensions=extensions)
+        self.status_code = status
+        self.fields = fields
+        self.extensions = extensions
         self.content_type = content_type
-        self._body = body
+        self._content = body
 
-    @property
-    def content(self) -> bytes:
+    @cached_property
+    def headers(self) -> httpx.Headers:  # type: ignore[override]
+        """The header fields."""
+        return httpx.Headers(self.fields)
+
+    @cached_property
+    def history(self) -> list[httpx.Response]:  # type: ignore[override]
+        """No responses: redirects are followed elsewhere."""
+        return []
+
+    @cached_property
+    def stream(self) -> httpx.ByteStream:  # type: ignore[override]
         """The body."""
-        return self._body
-
-    def read(self) -> bytes:
-        """Return the body."""
-        return self._body
-
-    async def aread(self) -> bytes:
-        """Return the body."""
-        return self._body
+        return httpx.ByteStream(self._content)
 
     async def aclose(self) -> None:
         """Do nothing: the body is in memory and its connection was released."""

@@ -85,6 +85,18 @@ class Pool:
         self._places[connection] = place
         return connection
 
+    def acquire_idle(self, origin: Origin) -> Connection | None:
+        """Return an idle connection as `acquire` does; None if there is none, or no place."""
+        holder = (CALLER.get(), origin)
+        if not self._idle or not self._slots.take(holder):
+            return None
+        connection = self._idle_connection(origin)
+        if connection is None:
+            self._slots.release(holder)
+        else:
+            self._places[connection] = Place(self._slots, holder)
+        return connection
+
     def release(self, connection: Connection, reusable: bool) -> None:
         """Take a connection back: it becomes idle if it is `reusable` and open, else it is closed."""
         self._places.pop(connection).give_back()

@@ -102,9 +102,13 @@ class SharedSlots(Generic[_Holder]):
         self.shares = Shares(limit, ratios, keys)
         self._waiting: dict[_Holder, deque[_Turn]] = {}
 
+    def take(self, holder: _Holder, count: int = 1) -> bool:
+        """Take places and return True; return False if that has to be waited for."""
+        return holder not in self._waiting and self.shares.take(holder, count)
+
     async def acquire(self, holder: _Holder, seconds: float | None, count: int = 1) -> None:
         """Take places; wait for them if there are not so many. Raises TimeoutError after `seconds`."""
-        if holder not in self._waiting and self.shares.take(holder, count):
+        if self.take(holder, count):
             return
         turn = _Turn(count, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(holder, deque()).append(turn)

@@ -17,13 +17,13 @@ Specification: RFC 9112 §9.3.1, RFC 9110 §9.2.2; httpx, "Environment Variables
 import ipaddress
 import ssl
 import urllib.request
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import httpx
 
-from .connection import Exchange, Origin
+from .connection import Connection, Exchange, Origin
 from .pool import LIMITS, Place, Pool
 from .progress import EXTENSION, CallProgress
 from .retries import IDEMPOTENT_METHODS
@@ -56,11 +56,37 @@ class Transport(httpx.AsyncBaseTransport):
         self._pool = Pool(self._tls, limits)
         self._httpx_transports: dict[str | None, httpx.AsyncHTTPTransport] = {}
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    def handle_async_request(self, request: httpx.Request) -> Coroutine[Any, Any, httpx.Response]:
         """Send a request and return the response, its body not read; the caller closes it unless it reads it all."""
         proxy = self._proxies.proxy_for(request.url) if self._proxies else None
-        if proxy is None and self._is_direct_http11(request):
-            return await self._send(request)
+        is_direct = proxy is None and self._is_direct_http11(request)
+        return self._send(request) if is_direct else self._send_with_httpx(request, proxy)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._pool.aclose()
+        for transport in self._httpx_transports.values():
+            await transport.aclose()
+
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        origin = _origin(request)
+        connection = self._pool.acquire_idle(origin) or await self._connection(request, origin, fresh=False)
+        is_reused = connection.is_reused
+        exchange = Exchange(connection, request, self._pool.release)
+        try:
+            return await exchange.send()
+        except _ERRORS_BEFORE_A_RESPONSE:
+            if not is_reused or exchange.has_response_bytes or not _is_repeatable(request):
+                raise
+        connection = await self._connection(request, origin, fresh=True)
+        return await Exchange(connection, request, self._pool.release).send()
+
+    async def _connection(self, request: httpx.Request, origin: Origin, *, fresh: bool) -> Connection:
+        if (progress := request.extensions.get(EXTENSION)) is not None:
+            progress.stage = "connection"
+        return await self._pool.acquire(origin, request.extensions.get("timeout", {}), fresh=fresh)
+
+    async def _send_with_httpx(self, request: httpx.Request, proxy: str | None) -> httpx.Response:
         progress = request.extensions.get(EXTENSION) or CallProgress()
         progress.stage = "connection"
         place = await self._pool.take_place(_origin(request), request.extensions.get("timeout", {}))
@@ -72,29 +98,6 @@ class Transport(httpx.AsyncBaseTransport):
             raise
         response.stream = _PlaceKeeper(cast("httpx.AsyncByteStream", response.stream), place)
         return response
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        await self._pool.aclose()
-        for transport in self._httpx_transports.values():
-            await transport.aclose()
-
-    async def _send(self, request: httpx.Request) -> httpx.Response:
-        origin = _origin(request)
-        exchange, is_reused = await self._exchange(request, origin, fresh=False)
-        try:
-            return await exchange.send()
-        except _ERRORS_BEFORE_A_RESPONSE:
-            if not is_reused or exchange.has_response_bytes or not _is_repeatable(request):
-                raise
-        exchange, _ = await self._exchange(request, origin, fresh=True)
-        return await exchange.send()
-
-    async def _exchange(self, request: httpx.Request, origin: Origin, *, fresh: bool) -> tuple[Exchange, bool]:
-        if (progress := request.extensions.get(EXTENSION)) is not None:
-            progress.stage = "connection"
-        connection = await self._pool.acquire(origin, request.extensions.get("timeout", {}), fresh=fresh)
-        return Exchange(connection, request, self._pool.release), connection.is_reused
 
     def _is_direct_http11(self, request: httpx.Request) -> bool:
         scheme = request.url.scheme

@@ -70,7 +70,7 @@ class Conversation:
             self.sessions[token] = step.session
         new_session = session_id if step.opens_session else None
         if new_session is not None:
-            self.sessions[new_session] = replace(step.session, id=new_session)
+            self.sessions[new_session] = step.session._replace(id=new_session)
         return {**outcome(step, over_http=True), "status": step.status} | (
             {"session": new_session} if new_session else {}
         )

@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check format fuzz faults corpus conformance golden prism retrieval agents clean
+.PHONY: help demo quick test check format fuzz faults replicas corpus conformance golden prism retrieval agents clean
 
 help: ## Show this list
 	@echo "Usage: make TARGET. The first one prepares $(VENV), once; that takes about a minute."
@@ -60,6 +60,9 @@ fuzz: $(READY) ## Draw new cases for property tests and hostile clients (CASES=1
 
 faults: $(READY) ## Do everything hostile to a server and measure how long others wait (NAMES='gzip clients': only these)
 	@$(BIN)/python -m tests.faults $(NAMES)
+
+replicas: $(READY) ## Make 10,000 calls through nginx to two replicas that share Redis, and kill one (needs redis-server, nginx)
+	@SOAK=$${SOAK:-10000} $(PYTEST) -s --timeout 0 tests/replicas $(PYTEST_ARGS)
 
 corpus: $(READY) ## Run the tests over all documents of the corpus, if ../shared/corpus exists
 	@$(PYTEST) $(PARALLEL) -m corpus $(PYTEST_ARGS)

@@ -1,6 +1,7 @@
 """Run the command as a server over HTTP, in a process of its own, for the duration of a block."""
 
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -18,10 +19,10 @@ def command(document: Path, base_url: str, *options: str) -> list[str]:
 
 
 @contextmanager
-def serving_http(serve: Sequence[str], pids: list[int] | None = None) -> Iterator[str]:
+def serving_http(serve: Sequence[str], pids: list[int] | None = None, *, killed: bool = False) -> Iterator[str]:
     """Start a server on a free port and yield its URL, read from stderr. The server must end with exit code 0.
 
-    Its process id is appended to `pids`.
+    Its process id is appended to `pids`. With `killed` the test may kill it.
     """
     options = ["--transport", "http", "--port", "0"]
     with subprocess.Popen(
@@ -37,7 +38,7 @@ def serving_http(serve: Sequence[str], pids: list[int] | None = None) -> Iterato
             process.terminate()
             stdout = process.stdout.read()
             errors.join()
-    assert (process.returncode, stdout) == (0, "")
+    assert (process.returncode, stdout) in {(0, ""), *({(-signal.SIGKILL, "")} if killed else ())}
     assert "Traceback" not in errors.text, errors.text[errors.text.index("Traceback") :]
 
 

@@ -76,6 +76,7 @@ ON_DEMAND = {
     "__init__": {"bridge", "config", "errors", "runtime"},
     "bridge": {"authorization", "contract", "document", "oauth", "replicas", "runtime", "tools"},
     "cache": {"document", "platformdirs"},
+    "config": {"instructions"},
     "modes": {"code_mode", "runtime", "tools"},
 }
 """Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""

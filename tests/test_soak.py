@@ -213,6 +213,8 @@ class Connection:
         head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         received = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
         answer = await self.reader.readexactly(int(received["content-length"]))
+        if head[0].split()[1] in {"502", "504"}:  # a proxy whose replica died
+            raise ConnectionError(head[0])
         assert head[0] == "HTTP/1.1 200 OK", answer
         return received, json.loads(answer)
 

@@ -66,11 +66,11 @@ def nginx(folder: Path, upstreams: Sequence[str]) -> Iterator[str]:
         http {{
           access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f;
           uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
-          upstream replicas {{ {servers} keepalive 64; }}
+          upstream replicas {{ {servers} }}
           server {{
             listen 127.0.0.1:{port};
             location / {{
-              proxy_pass http://replicas; proxy_http_version 1.1; proxy_set_header Connection "";
+              proxy_pass http://replicas; proxy_http_version 1.1;
               proxy_set_header Host $http_host; proxy_buffering off; proxy_read_timeout 120s;
             }}
           }}

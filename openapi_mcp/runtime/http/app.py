@@ -10,7 +10,7 @@ Specification: basic/transports, "Streamable HTTP", of 2025-03-26 to 2026-07-28.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -39,10 +39,11 @@ from .limits import (
     Capacity,
     MessageMemory,
     MessageReader,
+    TakenPlace,
     Turns,
 )
 from .responses import EVENT_STREAM, KEEP_ALIVE, HTTPError, ResponseBody, ResponseWriter
-from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore
+from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore, Stop
 from .timeouts import SHUTDOWN_EVENT, AnswerTimeouts
 
 if TYPE_CHECKING:
@@ -276,29 +277,47 @@ class _Endpoint:
                 return await self._stream(self._server.perform(step, request.writer.notify), request)
         if not (isinstance(step.action, ToolCall) or step.batch):  # takes no time, so it needs no place
             return await self._reply(step, session, request)
-        with self._calls.place(caller, None if step.action is None else step.action.request_id):
+        with await self._place(caller, None if step.action is None else step.action.request_id) as place:
             await self._turns.begin()
-            return await self._reply(step, session, request, self._callers.counted_as(caller, session))
+            return await self._reply(step, session, request, self._callers.counted_as(caller, session), place)
 
-    async def _reply(self, step: Step, session: Session, request: _ClientRequest, counted_as: str = "") -> Reply | None:
+    async def _place(self, caller: Caller, request_id: jsonrpc.RequestId | None) -> TakenPlace:
+        """Return a place for a call, if need be that of one whose client has left. Raises HTTPError."""
+        try:
+            return self._calls.place(caller, request_id)
+        except HTTPError:
+            if not await self._calls.stop_abandoned():
+                raise
+            return self._calls.place(caller, request_id)
+
+    async def _reply(
+        self,
+        step: Step,
+        session: Session,
+        request: _ClientRequest,
+        counted_as: str = "",
+        place: TakenPlace | None = None,
+    ) -> Reply | None:
         """Carry out a Step, whose calls count for `counted_as`; return its reply, None if the client stopped it."""
         headers, writer = request.headers, request.writer
         writer.headers += self._sessions.apply(step, session)
         notify = writer.notify if access.accepts(headers, EVENT_STREAM) else None
-        reply = await self._answer(step, session, self._server.perform(step, notify, counted_as), request)
+        reply = await self._answer(step, session, self._server.perform(step, notify, counted_as), request, place)
         if reply is not None and reply.status == 200 and not access.accepts(headers, access.JSON):
             await writer.notify(b"")  # so that the reply is an event
         return reply
 
     async def _answer(
-        self, step: Step, session: Session, work: Awaitable[Reply], request: _ClientRequest
+        self, step: Step, session: Session, work: Awaitable[Reply], request: _ClientRequest, place: TakenPlace | None
     ) -> Reply | None:
         if step.action is None and not step.batch:
             return await work
         tracker = self._sessions.call_tracker(step, session)
-        return await self._timeouts.call(
-            work, step, tracker, (request.direct or request.receive) if step.ends_with_connection else None
-        )
+        if step.ends_with_connection:
+            return await self._timeouts.call(work, step, tracker, request.direct or request.receive)
+        if place is not None:
+            tracker = partial(_leavable, place, request.receive, tracker)
+        return await self._timeouts.call(work, step, tracker, None)
 
     async def _get(self, session: Session, request: _ClientRequest) -> Reply | None:
         """Serve the one stream of a session, for changes ("Listening for Messages from the Server")."""
@@ -319,6 +338,14 @@ class _Endpoint:
         async for _ in changes:
             await writer.notify(jsonrpc.encode(protocol.list_changed()))
         return Reply(None, session, 200)
+
+
+def _leavable(
+    place: TakenPlace, receive: Receive, tracker: RegisterStop | None, stop: Stop
+) -> AbstractContextManager[None]:
+    """Let a call be stopped where its client has left and its place is needed, and as its session may stop it."""
+    place.may_be_left(receive, stop)
+    return nullcontext() if tracker is None else tracker(stop)
 
 
 def _response(reply: Reply | None) -> ResponseBody | None:

@@ -4,8 +4,9 @@ A limit is checked before the work that it limits begins, so a refused request c
 """
 
 import asyncio
+import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from starlette.requests import ClientDisconnect
@@ -36,6 +37,9 @@ MAX_STREAMS: Final = 512
 MAX_MEMORY_FACTOR: Final = 40
 """Messages of the largest size whose bytes all messages in progress may take together, as they are estimated: 160 MiB,
 for one that is nothing but lists and as much as half of it, or for twenty that are text."""
+
+_LOOK_SECONDS: Final = 1.0
+"""Seconds between two looks for calls whose clients have left, while places are scarce."""
 
 _SMALL_BYTES: Final = 16 * 1024
 """Messages of less bytes do not count: as many as may be in progress are 10 MiB."""
@@ -122,10 +126,14 @@ class MessageReader:
 class Capacity:
     """Places for at most `limit` requests at once, shared among callers; None admits any number.
 
-    `noun` (plural) names what has a place.
+    `noun` (plural) names what has a place. A client that leaves does not cancel its calls in the handshake era
+    ("Disconnection SHOULD NOT be interpreted as the client cancelling its request"), so they keep their places, though
+    nobody gets their answers. They are stopped only where another call finds no place.
     """
 
     def __init__(self, limit: int | None, noun: str) -> None:
+        self._left: dict[TakenPlace, tuple[Receive, Callable[[], object]]] = {}
+        self._looked = -math.inf
         self._shares: Shares[Caller] = Shares(
             NO_LIMIT if limit is None else limit, (ADDRESS_RATIO, CLIENT_RATIO), tuple
         )
@@ -138,7 +146,24 @@ class Capacity:
         """
         if not self._shares.take(caller):
             raise self._refusal(caller, request_id)
-        return TakenPlace(self._shares, caller)
+        return TakenPlace(self._shares, caller, self._left)
+
+    async def stop_abandoned(self) -> bool:
+        """Stop the calls whose clients have left, at most once in `_LOOK_SECONDS`; return whether there was any."""
+        now = asyncio.get_running_loop().time()
+        if now - self._looked < _LOOK_SECONDS:
+            return False
+        self._looked = now
+        looks = {asyncio.create_task(_left(receive)): (place, stop) for place, (receive, stop) in self._left.items()}
+        if looks:
+            await asyncio.wait(looks, timeout=0)
+        left = [look for look in looks if look.done() and not look.cancelled() and look.exception() is None]
+        for look in looks:
+            look.cancel()
+        for place, stop in map(looks.__getitem__, left):
+            place.give_back()
+            stop()
+        return bool(left)
 
     def _refusal(self, caller: Caller, request_id: jsonrpc.RequestId | None) -> HTTPError:
         shares = self._shares
@@ -158,20 +183,41 @@ def busy(status: int, message: str, request_id: jsonrpc.RequestId | None = None)
     return HTTPError(status, message, code=jsonrpc.INTERNAL_ERROR, request_id=request_id, headers=headers)
 
 
+async def _left(receive: Receive) -> None:
+    """Return when a client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 class TakenPlace:
     """A context at whose end a caller gives its place back."""
 
-    __slots__ = ("_caller", "_shares")
+    __slots__ = ("_caller", "_is_held", "_left", "_shares")
 
-    def __init__(self, shares: Shares[Caller], caller: Caller) -> None:
+    def __init__(
+        self, shares: Shares[Caller], caller: Caller, left: "dict[TakenPlace, tuple[Receive, Callable[[], object]]]"
+    ) -> None:
         self._shares = shares
         self._caller = caller
+        self._left = left
+        self._is_held = True
 
-    def __enter__(self) -> None:
-        pass
+    def may_be_left(self, receive: Receive, stop: Callable[[], object]) -> None:
+        """Let the call be stopped where its client has left, which `receive` tells, and its place is needed."""
+        self._left[self] = receive, stop
+
+    def give_back(self) -> None:
+        """Give the place back; a second time does nothing."""
+        self._left.pop(self, None)
+        if self._is_held:
+            self._is_held = False
+            self._shares.give_back(self._caller)
+
+    def __enter__(self) -> "TakenPlace":
+        return self
 
     def __exit__(self, *_: object) -> None:
-        self._shares.give_back(self._caller)
+        self.give_back()
 
 
 class Turns:

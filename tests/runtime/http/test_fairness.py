@@ -250,3 +250,42 @@ def test_streams_of_one_client_do_not_stop_another() -> None:
         assert await status(app, "198.51.100.2") == 200
 
     run(test, max_streams=10)
+
+
+class Leaver:
+    """A client of the handshake era that calls a tool and leaves; `tell` closes its connection."""
+
+    def __init__(self, app: Any) -> None:
+        self.tell = asyncio.Event()
+        lines = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"user-agent", b"leaver")]
+        scope = {"type": "http", "method": "POST", "path": "/mcp", "raw_path": b"/mcp", "query_string": b""}
+        scope |= {"headers": lines, "client": ("198.51.100.1", 4711), "scheme": "http", "http_version": "1.1"}
+        self._body = json.dumps(message("tools/call", {"name": "wait"}))
+        self.exchange = asyncio.create_task(app(scope, self._receive, self._send))
+
+    async def _receive(self) -> dict[str, Any]:
+        body, self._body = self._body, ""
+        if body:
+            return {"type": "http.request", "body": body.encode(), "more_body": False}
+        await self.tell.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, _: Any) -> None:
+        """Drop what is sent, as a server does after its client has left."""
+
+
+@pytest.mark.parametrize("leaving", [3, 1, 0])
+def test_calls_whose_clients_have_left_end_where_their_places_are_needed(leaving: int) -> None:
+    async def test(api: HangingApi, app: Any) -> None:
+        clients = [Leaver(app) for _ in range(3)]
+        await until(lambda: api.calls == 3)
+        for client in clients[:leaving]:
+            client.tell.set()
+        await asyncio.sleep(0.1)
+        assert api.calls == 3  # to leave is not to cancel in the handshake era
+        answer = await Sender(app, "198.51.100.2").call("listPets")
+        assert answer.status_code == (200 if leaving else 503)
+        await until(lambda: api.calls == 3 - leaving)
+        assert [client.exchange.done() for client in clients] == [number < leaving for number in range(3)]
+
+    run(test, max_concurrency=3)

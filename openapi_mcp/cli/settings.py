@@ -79,6 +79,7 @@ def read_settings(path: Path) -> dict[str, Any]:
         ) from None
     except ValueError as error:
         raise UsageError(f"the settings file is not TOML: {error}", where=str(path), hint="correct the file") from None
+    settings = _flat(settings)
     options = {name.replace("-", "_"): _expanded(value, f"{path}, {name}") for name, value in settings.items()}
     for name, value in options.items():
         option = SETTINGS.get(name)
@@ -89,6 +90,20 @@ def read_settings(path: Path) -> dict[str, Any]:
             hint = "`openapi-mcp settings-schema` prints the JSON Schema of this file"
             raise UsageError(f"{option.setting} must be {option.expectation}", where=str(path), hint=hint)
     return options
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with those of `[auth.server]` by their own names: `issuer` there is `auth-issuer`."""
+    auth = settings.get("auth")
+    server = auth.get("server") if isinstance(auth, dict) else None
+    if not isinstance(auth, dict) or not isinstance(server, dict):
+        return settings
+    credentials = {name: value for name, value in auth.items() if name != "server"}
+    return {
+        **{name: value for name, value in settings.items() if name != "auth"},
+        **({"auth": credentials} if credentials else {}),
+        **{f"auth-{name}": value for name, value in server.items()},
+    }
 
 
 def _expanded(value: Any, where: str) -> Any:
@@ -147,7 +162,7 @@ class HttpSettings:
     def from_options(cls, options: Mapping[str, Any]) -> Self:
         """Take the options of the HTTP server from those of a command line or settings file. Raises UsageError."""
         values: dict[str, Any] = {
-            name: tuple(value) if SETTINGS[name].many else value
+            name: tuple([value] if isinstance(value, str) else value) if SETTINGS[name].many else value
             for name, value in options.items()
             if name in SETTINGS and SETTINGS[name].to == "http"
         }

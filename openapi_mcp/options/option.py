@@ -117,9 +117,10 @@ class Option:
             value["enum"] = list(self.choices)
         if self.many:
             value = {"type": "array", "items": {"type": "string"}}
-        if self.pairs:
+        if self.pairs or self.single:
             table = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
-            value = {"anyOf": [*([{"type": "string"}] if self.single else []), value, table]}
+            text = [{"type": "string"}] if self.single else []
+            value = {"anyOf": [*text, value, *([table] if self.pairs else [])]}
         return {"description": self.help} | value | {name: fact for name, fact in facts.items() if fact is not None}
 
 

@@ -82,7 +82,7 @@ SERVER_OPTIONS: Final = (
         "auth_audience", ACCESS, SERVE,
         "Canonical URI of this server, as clients reach it: https://mcp.example.com/mcp. Tokens must be issued for it; "
         "for one of those that follow too.",
-        to="http", metavar="URI", many=True
+        to="http", metavar="URI", many=True, single=True
     ),
     Option(
         "auth_introspection", ACCESS, SERVE,

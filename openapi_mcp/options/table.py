@@ -35,6 +35,20 @@ def settings_schema() -> dict[str, Any]:
         "description": "The TOML file of --config: options of the command line by name. ${NAME} in a text is the "
         "environment variable NAME, $$ is $. The command line wins.",
         "type": "object",
-        "properties": {option.setting: option.schema() for option in SETTINGS.values()},
+        "properties": {option.setting: option.schema() for option in SETTINGS.values()} | {"auth": _auth_schema()},
         "additionalProperties": False,
     }
+
+
+def _auth_schema() -> dict[str, Any]:
+    """Return the schema of `[auth]`, in which the table `server` holds the settings that begin with `auth-`."""
+    door = [option for option in SETTINGS.values() if option.name.startswith("auth_") and option.name != "auth_token"]
+    server = {
+        "description": "The authorization server whose tokens clients send, as the settings auth-issuer and so on.",
+        "type": "object",
+        "properties": {option.setting.removeprefix("auth-"): option.schema() for option in door},
+        "additionalProperties": False,
+    }
+    schema = SETTINGS["auth"].schema()
+    *others, table = schema["anyOf"]
+    return schema | {"anyOf": [*others, table | {"properties": {"server": server}}]}

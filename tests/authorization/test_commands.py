@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from openapi_mcp.bridge import Bridge
@@ -14,6 +16,8 @@ from openapi_mcp.cli import inspection
 from openapi_mcp.cli.console import secrets_of_options
 from openapi_mcp.cli.settings import HttpSettings, read_settings
 from openapi_mcp.config import Config
+from openapi_mcp.errors import UsageError
+from openapi_mcp.options.table import settings_schema
 from tests.authorization.doors import DOCUMENT, HELLO
 from tests.command import ROOT
 
@@ -84,6 +88,31 @@ def test_settings_file_has_the_same_options(tmp_path: Path) -> None:
         ("*", (("write",), ("admin",))),
     ]
     assert rights.includes == {"admin": ("*",)}
+
+
+def test_table_of_the_settings_file_holds_all_of_the_door(tmp_path: Path) -> None:
+    file = tmp_path / "pets.toml"
+    file.write_text(
+        '[auth]\nkey = "env:KEY"\n[auth.server]\nissuer = "https://id.test"\naudience = "https://mcp.test/mcp"\n'
+        '[auth.server.scopes]\n"*" = "write"\n[auth.server.includes]\nadmin = "write"\n'
+    )
+    options = read_settings(file)
+    jsonschema.validate(tomllib.loads(file.read_text()), settings_schema())
+    assert options == {
+        "auth": {"key": "env:KEY"},
+        "auth_issuer": "https://id.test",
+        "auth_audience": "https://mcp.test/mcp",
+        "auth_scopes": {"*": "write"},
+        "auth_includes": {"admin": "write"},
+    }
+    door = HttpSettings.from_options(options).door
+    assert door is not None
+    assert door.resource.uri == "https://mcp.test/mcp"
+    file.write_text('[auth.server]\nissuers = "https://id.test"\n')
+    with pytest.raises(UsageError, match="unknown setting: auth-issuers"):
+        read_settings(file)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(tomllib.loads(file.read_text()), settings_schema())
 
 
 def test_secret_of_the_client_is_hidden() -> None:

@@ -37,6 +37,9 @@ HELPERS: Final = frozenset({CALL_TOOL, "paginate", "with_headers", "save", "load
 MAX_CLIENTS: Final = 1000
 """Addresses of clients without a session whose values are kept."""
 
+MAX_NOTES: Final = 5
+"""Notes of a program about cut answers, pages and saved values; more of them say nothing more."""
+
 _MAX_RESPONSE_BYTES: Final = 4 * 1024 * 1024
 """Bytes of an API's response, or of all pages of `paginate`, that a program receives: they cost no tokens."""
 
@@ -151,8 +154,12 @@ class ProgramCalls:
         make = partial(function_value, tool, result)
         value, notes = make() if is_small else await background.run("large", make)
         call.made = str(value["id"])[:_MAX_ARGUMENT] if isinstance(value, dict) and _is_id(value.get("id")) else ""
-        self.notes += [f"{tool.name}: {note}" for note in notes]
+        self._note(*(f"{tool.name}: {note}" for note in notes))
         return value, result
+
+    def _note(self, *notes: str) -> None:
+        """Add notes for the result, which shows the first ones."""
+        self.notes += notes[: MAX_NOTES - len(self.notes)] if len(self.notes) < MAX_NOTES else ()
 
     def _note_sent(self, call: Call, status: int) -> None:
         call.status = status
@@ -179,7 +186,7 @@ class ProgramCalls:
                 paging.interrupt(reason)
                 break
             received += await self._add_page(paging, name)
-        self.notes.append(paging.summary(name))
+        self._note(paging.summary(name))
         return paging.items
 
     async def _add_page(self, paging: PageReader, name: str) -> int:
@@ -214,7 +221,7 @@ class ProgramCalls:
         except SaveError as failure:
             raise ProgramError("RuntimeError", f"save: {failure}") from failure
         if values.has_handles:
-            self.notes.append(f'Saved: load("{kept}") in another program returns {name}.')
+            self._note(f'Saved: load("{kept}") in another program returns {name}.')
         return kept
 
     async def _load(self, name: Any = None, *default: Any, **named: Any) -> Any:

@@ -27,7 +27,7 @@ from ..runtime.server.catalog import BuiltinTool, CallByName, Catalog, ListedToo
 from ..runtime.tool import Tool
 from ..runtime.types import CallToolResult, Schema, error_result, text_content
 from ..tools.names import suggest_names
-from .calls import HELPERS, ProgramCalls
+from .calls import HELPERS, MAX_NOTES, ProgramCalls
 from .lacks import MODULES, cure
 from .limits import DEFAULT_LIMITS, CodeLimits
 from .sandbox import ProgramResult, Sandbox
@@ -43,7 +43,6 @@ _MAX_NAME_LENGTH: Final = 100
 CALLS: Final = "openapi-mcp/calls"
 """The name in `_meta` of the calls that a program sent: their numbers by tool."""
 
-_MAX_NOTES: Final = 5
 _RETURN_LESS: Final = "Return less: let the program pick, count or sum what you need."
 _FAILED: Final = "The program ended, but calls that it did not await failed. Await them to catch their errors."
 _RESERVED_NAMES: Final = frozenset({*HELPERS, "asyncio", *keyword.kwlist, *dir(builtins)})
@@ -151,15 +150,15 @@ class _ProgramRunner:
         program = await self._sandbox.run(arguments["code"], {*HELPERS, *self.functions}, calls.call_function)
         meta = {CALLS: calls.counts}
         if not program.error and not program.failed:
-            write = partial(_result, program, calls.notes[:_MAX_NOTES], calls.report())
+            write = partial(_result, program, calls.notes, calls.report())
             result = write() if is_small_value(program.value) else await background.run("large", write)
             return replace(result, meta=meta)
         if program.error:
             hint = await asyncio.to_thread(_hint, program.error, [*HELPERS, *self.functions])
             parts = [program.error, hint, calls.report("before the error"), _output(program)]
         else:
-            failed = "\n".join(program.failed[:_MAX_NOTES])
-            written = _texts(program, calls.notes[:_MAX_NOTES], calls.report("by the program"))
+            failed = "\n".join(program.failed[:MAX_NOTES])
+            written = _texts(program, calls.notes, calls.report("by the program"))
             parts = [f"{_FAILED}\n{failed}", *written]
         result = error_result("\n\n".join(part for part in parts if part))
         return replace(result, meta=meta)

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from mcp import Client
 
+from openapi_mcp.code_mode.memory import MAX_BYTES
 from openapi_mcp.code_mode.paging import DEFAULT_LIMIT, MAX_LIMIT
 from openapi_mcp.code_mode.values import MAX_SAVED, MAX_SAVED_BYTES, MAX_SESSION_BYTES
 from tests.code_mode.test_tools import over_stdio
@@ -59,3 +60,4 @@ def test_the_limits_of_the_page_are_those_of_the_code() -> None:
         f"{MAX_SAVED} of a session, {MAX_SAVED_BYTES // 1024} KiB each and {MAX_SESSION_BYTES // 1024**2} MiB together"
     )
     assert sizes in PAGE
+    assert f"| {MAX_BYTES // 1024**2} MiB (Linux);" in PAGE

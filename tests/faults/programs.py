@@ -12,6 +12,9 @@ LONG: Final = frozenset(
     {
         *("a loop without end", "eight loops without end", "output without end", "calls that hang"),
         "20 calls of what is large",
+        "a value that is loaded without end",
+        "missing keys without end",
+        "saved values without end",
     }
 )
 """Rows that take seconds, which `make test` leaves to `make faults`."""
@@ -76,6 +79,20 @@ ROWS: Final = [
     row("the interpreter", "().__class__.__base__.__subclasses__()", "error:"),
     row("1,000 calls", "for n in range(1000):\n    await getFault(name='fine')\n", "error:"),
     row("20 calls of what is large", "for n in range(20):\n    await getFault(name='json-60mb')\n", "error: result:"),
+    row("saved values without end", "n = 0\nwhile True:\n    save(str(n), 'x' * 1000)\n    n += 1\n", "error:"),
+    row("a saved value that is too large", "save('a', ['x' * 1000] * 1000)", "error:"),
+    row(
+        "a value that is loaded without end", "name = save('a', 'x' * 250000)\nwhile True:\n    load(name)\n", "error:"
+    ),
+    row("pages of what is no list", "paginate(getFault, {'name': 'fine'})", "error:"),
+    row("pages of pages", "for n in range(1000):\n    paginate(getFault, name='fine')\n", "error:"),
+    row(
+        "missing keys without end",
+        "while True:\n    try:\n        {}.a\n    except AttributeError:\n        pass\n",
+        "error:",
+    ),
+    row("attributes of attributes", "x" + ".a" * 5000, "error:"),
+    row("f-strings of f-strings", "f'{x}\" + " * 1000 + 'f"{' * 2000, "error:"),
     row("calls that hang", "await getFault(name='hang')", "error:", times=8),
 ]
 """Programs that may cost the server more than they cost who wrote them."""

@@ -82,7 +82,9 @@ def builtin_tools(tools: Sequence[Tool], limits: CodeLimits = DEFAULT_LIMITS) ->
         annotations=common_annotations(tools),
         answer=runner.answer,
     )
-    presentation = ToolPresentation(name=lambda tool: runner.names[tool.name], results=True, write=write_stubs)
+    presentation = ToolPresentation(
+        name=lambda tool: runner.names[tool.name], results=True, write=write_stubs, written_bytes=_STUB_BYTES
+    )
     return (*discovery_tools(tools, "called as functions\nin a program with run_code", presentation), run_code)
 
 
@@ -230,6 +232,7 @@ def _hint(error: str, names: Sequence[str]) -> str:
     return suggest_names(undefined[1][:_MAX_NAME_LENGTH], names) or "search_tools finds the names of functions"
 
 
+_STUB_BYTES: Final = len("async def (*, )")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _UNNAMED: Final = "Result"
 """The name that a signature gives to a result that has no name in the document."""

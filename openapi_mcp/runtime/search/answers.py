@@ -48,7 +48,8 @@ _MAX_DESCRIBED: Final = 2600
 class ToolPresentation:
     """The form in which a hit is shown: the name that it is called by, and whether its result is included.
 
-    `write` returns the texts of the signatures of one answer, given with the names of their tools in that form.
+    `write` returns the texts of the signatures of one answer, given with the names of their tools in that form;
+    `written_bytes` are those that it adds to each.
     """
 
     name: Callable[[Tool], str] = lambda tool: tool.name
@@ -56,6 +57,7 @@ class ToolPresentation:
     write: Callable[[Sequence[tuple[str, Signature]]], list[str]] = lambda shown: [
         signature.text(name) for name, signature in shown
     ]
+    written_bytes: int = 0
 
 
 BY_NAME: Final = ToolPresentation()
@@ -81,8 +83,9 @@ def render_hits(
     head = _HEAD.format(shown=len(hits), count=count)
     frames = list(_frames(hits, presentation, reasons, first))
     free = limit - size(head) - sum(size(line) + 1 for frame in frames for line in frame)
-    signatures = _signatures([hit.tool for hit in hits[: len(frames)]], free, presentation)
     names = [presentation.name(hit.tool) if presentation.results else "" for hit in hits[: len(frames)]]
+    free -= sum(size(name) + presentation.written_bytes for name in names)
+    signatures = _signatures([hit.tool for hit in hits[: len(frames)]], free, presentation)
     texts = [head]
     for (line, *below), text in zip(frames, presentation.write([*zip(names, signatures, strict=True)]), strict=True):
         texts += [line, text, *below]

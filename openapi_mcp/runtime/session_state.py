@@ -1,6 +1,7 @@
 """`SessionState`: values that modules keep for a session while it lasts. Transports make it, and drop it at its end.
 
-Over stdio a session lasts as long as the connection. Requests without a session over HTTP have one state together.
+Over stdio a session lasts as long as the connection. Requests without a session over HTTP have one state together, or
+one for each subject where access tokens name their subjects.
 """
 
 from collections.abc import Callable

@@ -208,3 +208,18 @@ def test_other_scopes_are_another_list_for_clients_that_wait_for_changes() -> No
     one, other = Catalog([tool("a", ("x",))]), Catalog([tool("a", ("y",))])
     assert one.lists_same_tools(Catalog([tool("a", ("x",))]))
     assert not one.lists_same_tools(other)
+
+
+def test_values_that_programs_save_belong_to_the_subject(tmp_path: Path, issuer: Issuer) -> None:
+    async def ask(world: World) -> None:
+        ann, bob = issuer.token(sub="ann", scope="pets:read"), issuer.token(sub="bob", scope="pets:read")
+        saved = await world.call(ann, "run_code", {"code": "save('secret', 'of Ann')"})
+        handle = text(saved).split("\n")[0].strip('"')
+        for code in (f"load('{handle}', 'nothing')", "load('secret', 'nothing')"):
+            assert "of Ann" not in text(await world.call(bob, "run_code", {"code": code}))
+        loaded = await world.call(
+            issuer.token(sub="ann", jti="2"), "run_code", {"code": f"load('{handle}', 'nothing')"}
+        )
+        assert "of Ann" in text(loaded)
+
+    within(tmp_path, issuer, ask, mode="code")

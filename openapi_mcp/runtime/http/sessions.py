@@ -138,8 +138,9 @@ class SessionStore:
         self._publish(_LEVEL, _key(session), (session.log_level or "").encode())
 
     def state(self, session: Session) -> SessionState:
-        """Return what this process keeps for a session, or for all requests without one."""
-        key, is_session = _key(session), session.id is not None
+        """Return what this process keeps for a session, or for all requests of a subject without one."""
+        is_session = session.id is not None
+        key = _key(session) if is_session else _id_digest(subject())
         state = self._states.get(key) or SessionState(is_session=is_session, has_siblings=self._shared is not None)
         _remember(self._states, key, state)
         return state

@@ -7,6 +7,7 @@ from contextvars import copy_context
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from openapi_mcp.code_mode import values
 from openapi_mcp.code_mode.values import MAX_SAVED, MAX_SAVED_BYTES, MAX_SESSION_BYTES, SavedValues, SaveError
@@ -15,6 +16,7 @@ from openapi_mcp.runtime.protocol import Session
 from openapi_mcp.runtime.session_state import SESSION_STATE, SessionState
 from openapi_mcp.runtime.upstream.shares import CALLER, Caller
 from tests.code_mode.api import Api
+from tests.code_mode.test_tools import WAYS, Connect, connected, over_http
 
 pytestmark = pytest.mark.process
 
@@ -147,3 +149,23 @@ def test_programs_at_once_keep_all_values() -> None:
 
     asyncio.run(both())
     assert json.loads(api.run("[load(name) for name in 'abcdef']")[0]) == [1] * 6
+
+
+@WAYS
+def test_the_official_client_keeps_values(petstore: str, serving: Any, era: str) -> None:
+    async def run_code(client: Client, code: str) -> str:
+        result = await client.call_tool("run_code", {"code": code})
+        return "\n".join(getattr(block, "text", "") for block in result.content)
+
+    async def converse(connect: Connect) -> tuple[str, str, str]:
+        async with connected(connect, era) as client, connected(connect, era) as other:
+            said = await run_code(client, "save('pets', [pet.id for pet in listPets(limit=3).pets])\n1")
+            handle = re.findall(r'load\("([^"]+)"\)', said)
+            loaded = await run_code(client, f"load('{(handle or ['pets'])[0]}')")
+            return said, loaded, await run_code(other, "load('pets', 'nothing')")
+
+    with serving(petstore) as connect:
+        said, loaded, elsewhere = asyncio.run(converse(connect))
+    assert json.loads(loaded) == [1, 2, 3]
+    assert elsewhere == "nothing"
+    assert ("Saved: load(" in said) == (serving is over_http and era == "auto")

@@ -25,6 +25,7 @@ from ..config import Config
 from ..errors import UsageError
 from ..options.table import DEFAULTS, SETTINGS
 from ..regular_files import MAX_SETTINGS_BYTES, UnfitFile, read_regular
+from ..runtime.request.headers import is_field_name
 from ..runtime.result.sanitizing import secrets_of
 from . import console
 
@@ -136,7 +137,7 @@ class HttpSettings:
     `auth_issuer` is an authorization server whose tokens they send instead (see `door`). Without either the server
     listens to this machine only, unless `allow_unauthenticated`. `session_secret` signs session ids; None takes a
     random one. `allow_host` and `allow_origin` are names besides those of this machine, `trusted_proxy` addresses and
-    networks.
+    networks, `forward_header` headers of clients that the API gets too.
     """
 
     host: str = DEFAULTS["host"]
@@ -148,6 +149,7 @@ class HttpSettings:
     allow_host: tuple[str, ...] = ()
     allow_origin: tuple[str, ...] = ()
     trusted_proxy: tuple[str, ...] = ()
+    forward_header: tuple[str, ...] = ()
     session_secret: str | None = field(default=None, repr=False)
     auth_issuer: str | None = None
     auth_audience: tuple[str, ...] = ()
@@ -177,6 +179,8 @@ class HttpSettings:
             )
         for text in values.get("trusted_proxy", ()):
             _check_network(text)
+        for name in values.get("forward_header", ()):
+            _check_forwarded(name)
         settings = cls(**values)
         _ = settings.door
         return settings
@@ -193,6 +197,22 @@ class HttpSettings:
         from ..authorization.settings import DoorSettings
 
         return DoorSettings.from_options(asdict(self), self.path)
+
+
+_NEVER_FORWARDED: Final = re.compile(
+    r"(?i)authorization|cookie|host|connection|upgrade|te|trailer|expect|keep-alive|origin|accept.*|content-.*|transfer-.*"
+    r"|proxy-.*|mcp-.*|x-forwarded-.*|forwarded"
+)
+"""Headers that belong to the connection or the message, or that hold a credential for this server."""
+
+
+def _check_forwarded(name: str) -> None:
+    if not is_field_name(name):
+        raise UsageError(f"not the name of a header: {name!r}", where="--forward-header", hint="write X-Tenant")
+    if _NEVER_FORWARDED.fullmatch(name):
+        message = f"{name} is for this server and not for the API"
+        hint = "see --header for a fixed value, and --oauth SCHEME.exchange for the caller's token"
+        raise UsageError(message, where="--forward-header", hint=hint)
 
 
 def _check_network(text: str) -> None:

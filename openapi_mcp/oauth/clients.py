@@ -17,12 +17,19 @@ AUTH_METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
 """Ways to authenticate at a token endpoint (RFC 7591 §2) that are supported."""
 
 
+EXCHANGES: Final = ("token-exchange", "jwt-bearer")
+"""Grants that take the token of a caller (RFC 8693 §2.1, RFC 7523 §2.1)."""
+
+_CHOICES: Final = {"auth-method": AUTH_METHODS, "exchange": EXCHANGES}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthClient:
     """The client of one security scheme; a URL given here replaces that of the document.
 
     `scopes` None means those that the document's operations demand. `audience` and `resource` (RFC 8707) are sent with
-    each token request. `auth_method` is one of AUTH_METHODS; None takes what the server's metadata says.
+    each token request. `auth_method` is one of AUTH_METHODS; None takes what the server's metadata says. `exchange`,
+    one of EXCHANGES, exchanges the token of each caller of this server for one that is for the API.
     """
 
     client_id: str | None = None
@@ -31,6 +38,7 @@ class OAuthClient:
     audience: str | None = None
     resource: str | None = None
     auth_method: str | None = None
+    exchange: str | None = None
     token_url: str | None = None
     authorization_url: str | None = None
     device_url: str | None = None
@@ -92,9 +100,8 @@ def parse_clients(texts: Iterable[str]) -> dict[str, OAuthClient]:
             hint = f"fields are {', '.join(_FIELDS)}; for example --oauth petstore_auth.client-id=my-client"
             raise UsageError("an OAuth setting must be written SCHEME.FIELD=VALUE", where="--oauth", hint=hint)
         setting: object = tuple(value.replace(",", " ").split()) if name == "scopes" else value.strip()
-        if name == "auth-method" and value not in AUTH_METHODS:
-            hint = f"methods are {', '.join(AUTH_METHODS)}"
-            raise UsageError("unknown method of client authentication", where=f"--oauth {key}", hint=hint)
+        if setting not in _CHOICES.get(name, (setting,)):
+            raise UsageError(f"unknown {name}", where=f"--oauth {key}", hint=f"write {' or '.join(_CHOICES[name])}")
         client = clients.get(scheme, OAuthClient())
         clients[scheme] = replace(client, **{name.replace("-", "_"): setting})  # type: ignore[arg-type]  # by its field
     return clients

@@ -5,6 +5,7 @@ expires, by one request for all calls that wait for it, and once after the API r
 """
 
 import asyncio
+import hashlib
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -15,6 +16,7 @@ from ..compilation import OAuthScheme
 from ..errors import UsageError
 from ..runtime.errors import RequestError
 from ..runtime.request.redaction import redact
+from ..runtime.server.grants import SUBJECT_TOKEN
 from ..runtime.tool import SecurityScheme, Tool
 from ..runtime.upstream.tls import tls_context
 from .clients import OAuthClient, OAuthSettings
@@ -26,6 +28,13 @@ if TYPE_CHECKING:
 
 CLIENT_CREDENTIALS: Final = "clientCredentials"
 
+MAX_CALLERS: Final = 10_000
+"""Callers whose exchanged tokens are remembered; the oldest are forgotten. Some 20 MB."""
+
+_TOKEN_EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105  # the name of a grant
+_JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+_ACCESS_TOKEN: Final = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105  # the name of a type
+
 FAILURE_SECONDS: Final = 5.0
 """Seconds for which a failed token request is not repeated, so that calls do not flood an authorization server."""
 
@@ -34,7 +43,8 @@ FAILURE_SECONDS: Final = 5.0
 class TokenSource:
     """The source of one scheme's tokens. `key` is that of its sign-in in the store; `document` names it for errors.
 
-    `is_machine` tells whether the client may have a token without a sign-in (client credentials).
+    `is_machine` tells whether the client may have a token without a sign-in (client credentials). `subject_token` is
+    that of the caller where it is exchanged for one that is for the API.
     """
 
     server: AuthorizationServer
@@ -42,6 +52,7 @@ class TokenSource:
     document: str
     name: str
     is_machine: bool
+    subject_token: str | None = field(default=None, repr=False)
     token: AccessToken | None = field(default=None, repr=False)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     failure: tuple[float, OAuthFailure] | None = field(default=None, repr=False)
@@ -67,6 +78,8 @@ class TokenSource:
         return token is not None and token.value != refused and token.is_fresh(time.time())
 
     async def _new(self, store: TokenStore, refused: str | None) -> AccessToken:
+        if self.subject_token is not None:
+            return await self._exchanged(self.subject_token)
         stored = await asyncio.to_thread(store.get, self.key)
         if stored is not None:
             return stored if self._is_usable(stored, refused) else await self._refreshed(store, refused)
@@ -77,6 +90,18 @@ class TokenSource:
             f"Nobody has signed in for the security scheme `{self.name}`. Run `openapi-mcp login {self.document}` on "
             "the server's machine."
         )
+
+    async def _exchanged(self, subject_token: str) -> AccessToken:
+        """Return a token for the API in exchange for that of a caller."""
+        scope = {"scope": self.server.scope}
+        if self.server.client.exchange == "jwt-bearer":
+            return await self.server.token(_JWT_BEARER, {"assertion": subject_token, **scope})
+        parameters = {"subject_token": subject_token, "subject_token_type": _ACCESS_TOKEN, **scope}
+        return await self.server.token(_TOKEN_EXCHANGE, parameters)
+
+    def of_caller(self, subject_token: str) -> "TokenSource":
+        """Return the source of the tokens of one caller."""
+        return TokenSource(self.server, self.key, self.document, self.name, self.is_machine, subject_token)
 
     async def _refreshed(self, store: TokenStore, refused: str | None) -> AccessToken:
         """Renew the stored token, unless another process has done so meanwhile."""
@@ -107,6 +132,7 @@ class OAuthTokens:
         self.sources: dict[str, TokenSource] = {}
         self._settings = settings
         self._store = TokenStore()
+        self._of_callers: dict[tuple[str, bytes], TokenSource] = {}
 
     def add(self, scheme: OAuthScheme, variable: str) -> None:
         """Fetch tokens for a scheme if its OAuth client is configured. Raises UsageError.
@@ -127,6 +153,8 @@ class OAuthTokens:
         """Yield a line for each scheme: how its token is had, and which host gets the client's secret."""
         for name, source in self.sources.items():
             means = "client credentials, or a sign-in" if source.is_machine else "the sign-in of `openapi-mcp login`"
+            if source.server.client.exchange:
+                means = "exchange for the token of each caller"
             yield f"{name}: OAuth token by {means}; the client is known to {', '.join(source.server.hosts())}"
 
     async def credentials(
@@ -139,7 +167,7 @@ class OAuthTokens:
         names = self._needed(tool, static)
         if not names:
             return static
-        tokens = [await self.sources[name].get(self._store, (refused or {}).get(name)) for name in names]
+        tokens = [await self._source(name).get(self._store, (refused or {}).get(name)) for name in names]
         return {**static, **dict(zip(names, tokens, strict=True))}
 
     async def renewed(self, tool: Tool, static: Mapping[str, str], used: Mapping[str, str]) -> Mapping[str, str] | None:
@@ -150,6 +178,27 @@ class OAuthTokens:
             renewed = await self.credentials(tool, static, used)
             return renewed if renewed != used else None
         return None
+
+    def _source(self, name: str) -> TokenSource:
+        """Return the source of a scheme's tokens, where tokens are exchanged that of the caller who is being served.
+
+        Raises OAuthFailure for a caller without a token.
+        """
+        source = self.sources[name]
+        if source.server.client.exchange is None:
+            return source
+        token = SUBJECT_TOKEN.get()
+        if not token:
+            raise OAuthFailure(
+                f"The security scheme `{name}` takes a token in exchange for the caller's, and this caller has none: "
+                "start the server with --auth-issuer."
+            )
+        key = name, hashlib.sha256(token.encode()).digest()
+        own = self._of_callers.pop(key, None) or source.of_caller(token)
+        self._of_callers[key] = own
+        if len(self._of_callers) > MAX_CALLERS:
+            del self._of_callers[next(iter(self._of_callers))]
+        return own
 
     def _needed(self, tool: Tool, static: Mapping[str, str]) -> Sequence[str]:
         """Return the names of the schemes whose tokens a call needs; none if static credentials suffice."""

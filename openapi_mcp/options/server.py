@@ -126,6 +126,11 @@ SERVER_OPTIONS: Final = (
         to="http", metavar="ADDRESS", many=True
     ),
     Option(
+        "forward_header", ACCESS, SERVE,
+        "Header of the client's request that is sent to the API too, as X-Tenant (http).",
+        to="http", metavar="NAME", many=True
+    ),
+    Option(
         "session_secret", ACCESS, SERVE,
         "Signs session ids (http); the same for all replicas behind one address. Safer as the variable.",
         to="http", metavar="SECRET", variable="OPENAPI_MCP_SESSION_SECRET", default_text="random"

@@ -35,9 +35,13 @@ class Backend:
         self.grants.append(dict(parse_qsl((await request.body()).decode())))
         scheme, _, value = request.headers.get("authorization", "").partition(" ")
         self.clients.append(base64.b64decode(value).decode() if scheme == "Basic" else "")
+        answer = self.answer()
         await asyncio.sleep(self.delay)
-        answer = self.answers[min(len(self.grants), len(self.answers)) - 1]
         return answer if isinstance(answer, Response) else JSONResponse(answer)
+
+    def answer(self) -> Response | Mapping[str, Any]:
+        """Return the answer of the token endpoint to the newest request."""
+        return self.answers[min(len(self.grants), len(self.answers)) - 1]
 
     async def _pets(self, request: Request) -> Response:
         token = request.headers.get("authorization", "").removeprefix("Bearer ")

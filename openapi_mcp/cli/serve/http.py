@@ -125,6 +125,7 @@ def _app(
         auth_token=http.auth_token,
         door=door,
         trusted_proxies=http.trusted_proxy,
+        forwarded_headers=http.forward_header,
         sessions=Sessions(secret.encode()) if secret else None,
         max_concurrency=http.max_concurrency,
         max_body_bytes=http.max_body_bytes,

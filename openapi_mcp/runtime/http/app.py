@@ -22,7 +22,8 @@ from starlette.types import Receive, Scope, Send
 
 from .. import protocol
 from ..protocol import Session, Step, Subscription, ToolCall, jsonrpc
-from ..server.grants import GRANT
+from ..request.context import FORWARDED
+from ..server.grants import GRANT, SUBJECT_TOKEN
 from ..server.reloadable import ReloadableServer
 from ..server.server import Reply, Server
 from ..session_state import SESSION_STATE
@@ -65,6 +66,7 @@ def create_app(
     auth_token: str | None = None,
     door: Door | None = None,
     trusted_proxies: Collection[str] = (),
+    forwarded_headers: Collection[str] = (),
     sessions: Sessions | None = None,
     channel: "WorkerChannel | None" = None,
     max_body_bytes: int = jsonrpc.MAX_MESSAGE_BYTES,
@@ -95,6 +97,7 @@ def create_app(
         SessionManager((sessions or Sessions.random()).for_principal(auth_token or ""), store),
         AnswerTimeouts(request_timeout),
         writer=partial(ResponseWriter, keep_alive=keep_alive),
+        forwarded_headers=forwarded_headers,
         callers=Callers(proxies, has_token=bool(auth_token)),
         messages=Capacity(max_concurrency, "messages at once"),
         calls=Capacity(max_concurrency, "calls at once"),
@@ -173,6 +176,7 @@ class _Endpoint:
         timeouts: AnswerTimeouts,
         *,
         writer: Callable[..., ResponseWriter],
+        forwarded_headers: Collection[str],
         callers: Callers,
         messages: Capacity,
         calls: Capacity,
@@ -186,6 +190,7 @@ class _Endpoint:
         self._timeouts = timeouts
         self._writer = writer
         self._callers = callers
+        self._forwarded = tuple((name, name.lower()) for name in forwarded_headers)
         self._messages = messages
         self._turns = Turns()
         self._memory = MessageMemory(MAX_MEMORY_FACTOR * reader.max_bytes)
@@ -223,6 +228,9 @@ class _Endpoint:
         self._policy.check_token(headers)
         if self._policy.door is not None:
             GRANT.set(await self._policy.door.admit(headers, scope.get("query_string", b"")))
+            SUBJECT_TOKEN.set(headers.get("authorization", "").partition(" ")[2])
+        if self._forwarded:
+            FORWARDED.set(tuple((name, headers[key]) for name, key in self._forwarded if key in headers))
         self._check_method(method, headers)
         request = _ClientRequest(scope, receive, headers, writer, self._callers.caller(scope, headers), direct)
         if method == "POST":

@@ -20,6 +20,10 @@ _DEVIATIONS: Final[ContextVar[list[str] | None]] = ContextVar("deviations", defa
 """The deviations of the request that is built; None where none is allowed."""
 
 
+FORWARDED: Final[ContextVar[tuple[tuple[str, str], ...]]] = ContextVar("forwarded", default=())
+"""Headers of the client's HTTP request that are sent to the API too, since the server's operator named them."""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestContext:
     """The schemes whose credentials a request carries, each with its source, and whether its base URL is a guess.

@@ -21,7 +21,7 @@ from ..errors import ArgumentError, RequestError, RuntimeFailure, UpstreamError
 from ..protocol import jsonrpc
 from ..request import build
 from ..request.build import RequestOptions, build_request
-from ..request.context import context_of, guess_hint
+from ..request.context import FORWARDED, context_of, guess_hint
 from ..result.sanitizing import Sanitizer, secrets_of
 from ..tool import Tool
 from ..types import MISSING, CallToolResult, ToolDescription, error_result
@@ -272,6 +272,8 @@ class Calls:
 
         Note that it has left unless no connection was made.
         """
+        if forwarded := FORWARDED.get():
+            options = replace(options, headers=(*options.headers, *forwarded))
         if background.exceeds(arguments, MAX_BUILT_PARTS):
             request = await background.run("large", build_request, tool, arguments, options)
         else:

@@ -26,6 +26,9 @@ class Grant(NamedTuple):
 GRANT: Final[ContextVar[Grant | None]] = ContextVar("grant", default=None)
 """The grant of the request that is being served in this context."""
 
+SUBJECT_TOKEN: Final = ContextVar("subject_token", default="")
+"""The access token of the request that is being served. It goes nowhere but to an authorization server (RFC 8693)."""
+
 
 def subject() -> str:
     """Return the subject of the request that is being served; empty without a verified token."""

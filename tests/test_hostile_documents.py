@@ -7,7 +7,7 @@ import pytest
 
 from openapi_mcp.document import loader, swagger2
 from openapi_mcp.tools.compiler import build
-from tests.hostile_documents import DOCUMENTS, fan_out, measure
+from tests.hostile_documents import DOCUMENTS, document, fan_out, measure, posting, write
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -48,6 +48,14 @@ def test_a_package_of_a_fan_out_is_generated_in_bounded_time(tmp_path: Path, kin
     assert measured.returncode == 0, measured.stderr
     assert measured.cpu < MAX_CPU
     assert measured.mebibytes < MAX_MEBIBYTES
+
+
+def test_a_package_of_a_chain_of_definitions_is_generated(tmp_path: Path) -> None:
+    chain = {f"S{n}": {"properties": {"next": {"$ref": f"#/components/schemas/S{n + 1}"}}} for n in range(300)}
+    path = write(tmp_path, document(posting({"$ref": "#/components/schemas/S0"}), components={"schemas": chain}))
+    measured = measure(["generate", str(path), str(tmp_path / "out"), "--no-cache"])
+    assert measured.returncode == 0, measured.stderr
+    assert measured.cpu < MAX_CPU
 
 
 @pytest.mark.parametrize("name", [name for name in DOCUMENTS if "references" in name or "pipes" in name])

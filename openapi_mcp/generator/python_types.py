@@ -36,6 +36,9 @@ MAX_DEPTH: Final = 6
 MAX_STEPS: Final = 200_000
 """Schemas of a module whose types are looked for, each a few microseconds; those that follow are `Any`."""
 
+MAX_OPEN: Final = 50
+"""Definitions within each other whose types are incomplete. Each takes 13 calls of Python's 1,000."""
+
 MAX_CLASSES: Final = 200
 """Declarations of a module after which objects become `dict`."""
 
@@ -181,7 +184,7 @@ class Types:
             yield self._quoted(self._named[name])
         elif name in self._kinds:
             yield from self._kinds[name]
-        elif not isinstance(schema, dict) or name in self._open:
+        elif not isinstance(schema, dict) or name in self._open or len(self._open) >= MAX_OPEN:
             self._cycles += 1
             yield "Any"
         else:

@@ -133,7 +133,8 @@ def whole_list(name: str) -> int:
 def document(name: str) -> Path:
     """Return the path of a document of the corpus."""
     manifest: list[dict[str, Any]] = json.loads((CORPUS / "manifest.json").read_text())
-    return next(CORPUS / name / entry["root"] for entry in manifest if entry["name"] == name)
+    roots = {str(entry["name"]): str(entry["root"]) for entry in manifest if "root" in entry}
+    return CORPUS / name / roots[name]
 
 
 def requests_by_document() -> dict[str, list[str]]:

@@ -58,17 +58,18 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """The length of types and prose: values of an enum, lengths and patterns, characters of prose."""
+    """The length of types and prose: values of an enum, and their characters; lengths; characters of prose."""
 
     values: int
+    characters: int
     lengths: bool
     prose: int
 
 
-BRIEF: Final = Detail(values=8, lengths=False, prose=70)
+BRIEF: Final = Detail(values=8, characters=100, lengths=False, prose=70)
 """For one of several tools."""
 
-FULL: Final = Detail(values=40, lengths=True, prose=110)
+FULL: Final = Detail(values=40, characters=800, lengths=True, prose=110)
 """For one tool."""
 
 
@@ -184,11 +185,13 @@ class TypeReader:
         return f"({', '.join(shown)})" if shown else ""
 
     def _literals(self, values: Iterable[Any]) -> str:
-        shown = list(dict.fromkeys(map(literal, values)))
-        limit = self._detail.values
-        if len(shown) > limit + 2:
+        every = list(dict.fromkeys(map(literal, values)))
+        shown = every[: self._detail.values + 2]
+        while len(shown) > 1 and sum(len(value) + 1 for value in shown) > self._detail.characters:
+            shown.pop()
+        if len(shown) < len(every):
             self.cut_values = True
-            shown = [*shown[:limit], "..."]
+            shown.append("...")
         return "|".join(shown) or "Any"
 
     def _union(self, types: Iterable[str]) -> str:

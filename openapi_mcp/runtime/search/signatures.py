@@ -30,7 +30,7 @@ __all__ = ["BRIEF", "FULL", "Definition", "Detail", "Field", "Signature", "signa
 _MIN_DEFINITION: Final = 160
 """Bytes that an object may take although others of its level then have no room: some six properties."""
 
-_ARGUMENTS_OF_TEN: Final = 7
+_ARGUMENTS_OF_TEN: Final = 8
 """Tenths of the bytes that the arguments may take, where the result is shown as well."""
 
 _MIN_FREE: Final = 32
@@ -174,7 +174,7 @@ class _Layout:
         while used > share and group.shown > required:
             group.shown -= 1
             used = sum(sizes[: group.shown]) + len(_remark(group.more)) + 2
-        self._free -= used if group.shown else 0
+        self._free -= used if group.shown or not group.name else 0
 
     def _add_prose(self, groups: Iterable[_ShownFields]) -> None:
         """Keep the prose of these groups' fields as far as it fits."""

@@ -23,6 +23,7 @@ class ScopePattern:
 
     pattern: str
     alternatives: Alternatives
+    rule: Rule | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -30,16 +31,13 @@ class ScopePattern:
         pattern, equals, scopes = text.partition("=")
         if not equals or not pattern.strip():
             raise UsageError("the scopes of tools must be written PATTERN=SCOPES", where="--auth-scopes", hint=_HINT)
-        if pattern.startswith(_PREFIXES):
-            Rule.parse(pattern)
+        rule = Rule.parse(pattern.strip()) if pattern.startswith(_PREFIXES) else None
         groups = tuple(tuple(group.replace(",", " ").split()) for group in scopes.split("|"))
-        return cls(pattern.strip(), () if () in groups else groups)
+        return cls(pattern.strip(), () if () in groups else groups, rule)
 
     def matches(self, tool: Tool) -> bool:
         """Return whether the pattern is for a tool."""
-        if self.pattern.startswith(_PREFIXES):
-            return Rule.parse(self.pattern).matches(tool)
-        return fnmatchcase(tool.name, self.pattern)
+        return fnmatchcase(tool.name, self.pattern) if self.rule is None else self.rule.matches(tool)
 
 
 @dataclass(frozen=True, slots=True)

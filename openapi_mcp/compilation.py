@@ -28,9 +28,8 @@ class BaseUrlOptions:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-MAX_INSTRUCTIONS: Final = 3000
-"""Characters, of which 900 are for the overview of the tools: clients put the instructions before every conversation,
-on any subject; a page of text is much there."""
+MAX_INSTRUCTIONS: Final = 1200
+"""Characters, some 300 tokens: clients put the instructions before every conversation, on any subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,10 +68,13 @@ def test_package_has_the_overview_of_all_tools() -> None:
 def test_own_text_is_kept_and_what_is_cut_is_counted(tmp_path: Path) -> None:
     rules = "".join(f"Rule {number}. " for number in range(200)).strip()
     contact = {"email": "a@b.test"}
-    made = bridge(written(tmp_path, f"The shop.\n\n{rules}", contact=contact)).instructions()
+    source = written(tmp_path, f"The shop.\n\n{rules}", contact=contact)
+    made = bridge(source, max_instructions=3000).instructions()
     assert made.text == f"Policy: The shop.\n1 tool.\nThey only read.\n\n{rules}\n\nContact: a@b.test"
     assert made.length == len(made.text)
-    cut = bridge(written(tmp_path, f"The shop.\n\n{rules}", contact=contact), max_instructions=400).instructions()
+    usual = bridge(source).instructions().text or ""
+    assert len(usual.encode()) <= 1200
+    cut = bridge(source, max_instructions=400).instructions()
     assert cut.text is not None
     assert len(cut.text) <= 400
     assert cut.text.startswith("Policy: The shop.\n1 tool.\nThey only read.\n\nRule 0. ")

@@ -122,7 +122,7 @@ API_OPTIONS: Final = (
         "max_instructions", TOOLS, SELECTING,
         "Characters of the instructions that clients put before every conversation: an overview of the tools, then the "
         "API's description.",
-        metavar="N", kind=int, default=3000, minimum=0
+        metavar="N", kind=int, default=1200, minimum=0
     ),
     Option(
         "instructions", TOOLS, SELECTING,

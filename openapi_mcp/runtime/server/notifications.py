@@ -242,16 +242,21 @@ class Progress:
 
     async def entry(self, text: str) -> None:
         """Notify the client of one more entry."""
+        self._skip_values(1)
         await self._send(self._value + 1, _shorten(text))
 
     async def beat(self, seconds: float) -> None:
         """Notify the client that the call has lasted for `seconds`; the value grows by those since the last time."""
         step = max(1, round(seconds) - self._elapsed)
         self._elapsed = round(seconds)
-        if self._transfer is not None:
-            self._transfer.start_value += step  # so that the next bytes are more than this value
+        self._skip_values(step)
         note = f": {_shorten(self.note)}" if self.note else ""
         await self._send(self._value + step, f"still running after {self._elapsed} s{note}")
+
+    def _skip_values(self, step: int) -> None:
+        """Let the next bytes of the body, if there is one, be more than the value that is sent besides them."""
+        if self._transfer is not None:
+            self._transfer.start_value += step
 
     async def _send(self, value: int, message: str, total: int | None = None) -> None:
         self._value = value

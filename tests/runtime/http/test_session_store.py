@@ -104,3 +104,21 @@ def test_memory_of_ended_sessions_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
     for session in known:
         one.end(session)
     assert [one.restore(session) is None for session in known] == [False, True, True]
+
+
+def test_state_of_a_session_lasts_until_its_end_in_any_process(both: tuple[SessionStore, SessionStore]) -> None:
+    holder, ending = both
+    session, other = (Session(revision="2025-11-25", id=name) for name in ("one", "two"))
+    holder.state(session).values["a"] = 1
+    assert holder.state(session).values == {"a": 1}
+    assert holder.state(session).is_session
+    assert holder.state(other).values == {}
+    ending.end(session)
+    assert holder.state(session).values == {}
+
+
+def test_requests_without_a_session_have_one_state_together() -> None:
+    one, _ = siblings()
+    one.state(Session()).values["a"] = 1
+    assert one.state(Session()).values == {"a": 1}
+    assert not one.state(Session()).is_session

@@ -15,7 +15,7 @@ from openapi_mcp.runtime.request.build import RequestOptions
 from openapi_mcp.runtime.server import notifications
 from openapi_mcp.runtime.server.calls import Findings
 from openapi_mcp.runtime.server.catalog import Catalog
-from openapi_mcp.runtime.server.notifications import PROGRESS_BYTES, Progress
+from openapi_mcp.runtime.server.notifications import PROGRESS_BYTES, PROGRESS_SECONDS, Progress
 from openapi_mcp.runtime.server.server import MAX_STREAMED_BYTES, Server
 from openapi_mcp.runtime.tool import Tool
 from openapi_mcp.runtime.upstream.client import Upstream
@@ -284,6 +284,27 @@ def test_slow_body_has_progress_at_any_size() -> None:
 
     asyncio.run(once())
     assert [message_params["progress"] for message_params in messages] == [20, 30, 50]
+
+
+def test_values_grow_where_a_step_comes_between_the_bytes_of_a_body() -> None:
+    messages: list[int] = []
+
+    async def notify(message: bytes) -> None:
+        messages.append(json.loads(message)["params"]["progress"])
+
+    async def once() -> None:
+        tool_call = ToolCall(request_id=1, revision=HANDSHAKE["2025-11-25"], name="x", arguments={}, progress_token=1)
+        progress = Progress(tool_call, notify)
+        progress.begin("received", None)
+        await progress.advance(PROGRESS_BYTES)
+        await progress.entry("1 call made")
+        await progress.entry("2 calls made")
+        progress._transfer.notified_at -= 2 * PROGRESS_SECONDS  # type: ignore[union-attr]  # as if it took seconds
+        await progress.advance(PROGRESS_BYTES + 1)
+
+    asyncio.run(once())
+    assert messages == sorted(set(messages))
+    assert len(messages) == 4
 
 
 INTERVAL = 0.1

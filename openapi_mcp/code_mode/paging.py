@@ -60,7 +60,10 @@ _TOTALS: Final = frozenset(_words("total totalcount totalitems totalresults tota
 _TOTAL_PAGES: Final = frozenset(_words("totalpages pagecount numpages lastpage totalpage"))
 _CURRENT: Final = _words("page currentpage pagenumber number pageindex")
 _FRAMES: Final = frozenset(
-    _words("links paging pagination meta metadata pageinfo page responsemetadata info cursors next pager resultinfo")
+    _words(
+        "links paging pagination meta metadata pageinfo page responsemetadata info cursors next pager resultinfo "
+        "data result response"
+    )
 )
 _ADDRESSES: Final = _words("href url link")
 _LISTS: Final = _words(
@@ -119,7 +122,8 @@ class PageReader:
     def add(self, value: Any, headers: Mapping[str, Any]) -> None:
         """Add the page that is the answer to a call with `arguments`. Raises PagingError for one without a list."""
         assert self.arguments is not None  # noqa: S101 - there is a next page
-        page = _Page(self._items_of(value), list(islice(_facts(value), _MAX_FACTS)), headers)
+        told = [(_letters(name).removeprefix("x"), text) for name, text in headers.items() if isinstance(text, str)]
+        page = _Page(self._items_of(value), [*islice(_facts(value), _MAX_FACTS), *told], headers)
         self.pages += 1
         if self.pages > 1 and page.items and page.items == self._last_items:
             self._stop("the API returned the same page again")

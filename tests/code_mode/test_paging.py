@@ -117,6 +117,21 @@ def by_index(arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     return {"Resources": PETS[start - 1 : start + 2], "totalResults": 7, "startIndex": start}, {}
 
 
+def by_next_header(arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    number = int(arguments.get("page", 1))
+    return page(number), {"x-page": str(number), "x-next-page": str(number + 1)} if number < 3 else {"x-total": "7"}
+
+
+def by_bare_cursor(arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    number = int(arguments.get("cursor", "c1")[1:])
+    return {"data": {"pets": page(number), "next": f"c{number + 1}" if number < 3 else None}}, {}
+
+
+def by_filter(arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    start, size = int(arguments.get("offset", 0)), int(arguments["limit"])
+    return PETS[start : start + size], {}
+
+
 def by_next_number(arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     number = int(arguments.get("page", 1))
     return {"results": page(number), "info": {"next": number + 1 if number < 3 else None, "count": 7}}, {}
@@ -153,6 +168,12 @@ WAYS: dict[str, tuple[Answer, Tool, list[dict[str, Any]]]] = {
         listing("startIndex", startIndex={"type": "integer", "minimum": 1}),
         [{}, {"startIndex": 4}, {"startIndex": 7}],
     ),
+    "a cursor beside the list": (
+        by_bare_cursor,
+        listing("cursor", cursor=TEXT),
+        [{}, {"cursor": "c2"}, {"cursor": "c3"}],
+    ),
+    "the next number in a header": (by_next_header, listing("page"), [{}, {"page": "2"}, {"page": "3"}]),
     "the next number in the body": (by_next_number, listing("page"), [{}, {"page": 2}, {"page": 3}]),
 }
 
@@ -176,6 +197,16 @@ def test_the_limit_ends_the_list_and_names_the_next_page(way: str) -> None:
     [(name, value)] = [pair for pair in calls[1].items() if pair[0] != "size"]
     assert "limit=3 is reached, and there may be more; the next page has " in reader.end
     assert f"{name}={value}" in reader.end
+
+
+def test_arguments_of_a_body_are_paged_too() -> None:
+    arguments = [Argument(name=name, wire_name=name, location="body") for name in ("offset", "limit")]
+    made = tool("/pets/filter", *arguments, name="filter_pets", method="POST")
+    schemas = {name: {"anyOf": [{"type": "integer"}, {"type": "null"}]} for name in ("offset", "limit")}
+    reader = PageReader(replace(made, input_schema={**made.input_schema, "properties": schemas}), {"limit": 3})
+    calls = read(reader, by_filter)
+    assert [sent.get("offset") for sent in calls] == [None, 3, 6, 7]
+    assert reader.items == PETS
 
 
 def test_a_limit_within_a_page_says_that_there_is_more() -> None:

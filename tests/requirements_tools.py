@@ -41,6 +41,7 @@ LIST: Final = (
         REVISIONS + "test_listed_tool_has_the_fields_of_its_revision",
         REVISIONS + "test_absent_fields_of_a_tool_are_omitted",
         REVISIONS + "test_title_is_an_annotation_in_revisions_without_tool_titles",
+        REVISIONS + "test_title_that_repeats_the_description_or_the_name_is_not_listed",
         CLIENTS + "test_client_negotiates_its_revision_and_lists_every_tool",
     ),
     should(
@@ -244,6 +245,10 @@ CALLS: Final = (
         RESULTS + "test_structured_content_and_text_are_complete_and_accepted",
         "tests/runtime/protocol/test_output_schemas.py::test_any_value_arrives_whole_under_any_output_schema",
         "tests/runtime/protocol/test_output_schemas.py::test_listed_schema_describes_the_documented_types",
+        "tests/runtime/protocol/test_output_schemas.py::test_small_schema_is_listed_whole",
+        "tests/runtime/protocol/test_output_schemas.py::test_large_schema_is_listed_without_descriptions_as_deep_as_it_fits",
+        "tests/runtime/protocol/test_output_schemas.py"
+        "::test_schema_whose_first_level_does_not_fit_is_not_listed_and_content_arrives",
         "tests/tools/test_output_schemas.py::test_output_schema_requires_no_property",
     ),
     must(

@@ -20,8 +20,8 @@ from .runtime.protocol import ServerDescription
 from .runtime.request.build import RequestOptions
 from .runtime.request.redaction import redact
 from .runtime.result.sanitizing import secrets_of
-from .runtime.server.calls import Limiter
 from .runtime.server.catalog import Catalog
+from .runtime.server.hooks import Limiter, Monitor
 from .runtime.server.server import Server
 from .runtime.tool import SecurityScheme, Tool
 from .runtime.types import Implementation
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .contract.drift import DriftLog
     from .document.model import Document
     from .oauth.tokens import OAuthTokens
-    from .runtime.server.monitoring import CallMonitor
 
 
 @dataclass(frozen=True)
@@ -212,7 +211,7 @@ class Bridge:
             explicit_fields=self.config.explicit_fields,
         )
 
-    def server(self, *, list_changed: bool = False, monitor: "CallMonitor | None" = None) -> Server:
+    def server(self, *, list_changed: bool = False, monitor: Monitor | None = None) -> Server:
         """Make an MCP server of these tools, without a transport.
 
         `list_changed`: it announces changes of the list. `monitor` observes its calls.

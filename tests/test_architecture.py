@@ -77,6 +77,7 @@ ON_DEMAND = {
     "bridge": {"authorization", "contract", "document", "oauth", "replicas", "runtime", "tools"},
     "cache": {"document", "platformdirs"},
     "config": {"instructions"},
+    "oauth": {"platformdirs"},
     "modes": {"code_mode", "runtime", "tools"},
 }
 """Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""

@@ -16,7 +16,7 @@ from typing import Final, get_args
 
 import httpx
 
-from ..runtime.server.calls import Findings
+from ..runtime.server.hooks import Findings
 from ..runtime.tool import Tool
 from .checker import UNCHECKED, Contract, Drift, Side
 

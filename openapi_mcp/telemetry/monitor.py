@@ -1,11 +1,12 @@
 """The monitor of a server's calls, made of what its options ask for; None where nothing is asked for."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
-from ..runtime.server.monitoring import CallMonitor, CallStart, MonitoredCall
+from ..runtime.server.hooks import CallStart, Monitor
 from ..runtime.types import CallToolResult
+from .monitoring import CallMonitor, MonitoredCall, observe
 from .records import Recorder, Sink
 
 
@@ -18,7 +19,7 @@ def monitor(
     metrics: bool,
     write: Callable[[str], None],
     redact: Callable[[str], str],
-) -> CallMonitor | None:
+) -> Monitor | None:
     """Return the monitor of this process; a server that replaces another goes on counting. Raises UsageError.
 
     `call_log` is `text`, `json` or empty, `audit` a file. `write` writes a line of the call log; `redact` removes
@@ -43,7 +44,7 @@ def monitor(
     if tracing.is_configured():
         tracing.start_sdk()
         monitors.append(tracing.Tracer())
-    return monitors[0] if len(monitors) == 1 else _Several(monitors) if monitors else None
+    return partial(observe, monitors[0] if len(monitors) == 1 else _Several(monitors)) if monitors else None
 
 
 class _Several:

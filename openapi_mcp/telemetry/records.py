@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from ..runtime.result import hidden_characters
-from ..runtime.server.monitoring import CallStart
+from ..runtime.server.hooks import CallStart
 from ..runtime.types import CallToolResult
 from ..token_budget import BYTES_PER_TOKEN
 

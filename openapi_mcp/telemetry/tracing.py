@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .. import __version__
 from ..errors import UsageError
-from ..runtime.server.monitoring import CallStart
+from ..runtime.server.hooks import CallStart
 from ..runtime.types import CallToolResult
 from .metrics import SECONDS
 from .records import caller_name, result_bytes

@@ -10,10 +10,12 @@ import pytest
 
 from openapi_mcp.errors import UsageError
 from openapi_mcp.runtime.errors import ArgumentError
-from openapi_mcp.runtime.server.monitoring import CallMonitor, CallStart, MonitoredCall, monitored
+from openapi_mcp.runtime.server.hooks import CallStart
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.telemetry.audit import MAX_VALUES, audit_file, without_secrets
 from openapi_mcp.telemetry.call_log import size, text_lines
+from openapi_mcp.telemetry.monitoring import CallMonitor, MonitoredCall
+from openapi_mcp.telemetry.monitoring import observe as observe_call
 from openapi_mcp.telemetry.records import CallRecord, Recorder, caller_name
 
 START = CallStart("listPets", {"limit": 2}, "address 127.0.0.1", {"traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"})
@@ -26,7 +28,7 @@ def observe(work: Callable[..., Any], start: CallStart = START) -> list[CallReco
     records: list[CallRecord] = []
     monitor = Recorder([records.append])
     with pytest.raises((ArgumentError, asyncio.CancelledError)) if work in (fail, cancel) else _nothing():
-        asyncio.run(monitored(monitor, start, lambda _: None, work))
+        asyncio.run(observe_call(monitor, start, lambda _: None, work))
     return records
 
 
@@ -82,7 +84,7 @@ class _Broken:
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_broken_monitor_changes_no_call(at_once: bool, caplog: pytest.LogCaptureFixture) -> None:
     monitor: CallMonitor = _Broken(at_once=at_once)
-    result = asyncio.run(monitored(monitor, START, lambda _: None, succeed))
+    result = asyncio.run(observe_call(monitor, START, lambda _: None, succeed))
     assert result == HAEH
     assert "The monitor of the call of listPets failed." in caplog.text
 

@@ -10,21 +10,19 @@ import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...bridge import Bridge
 from ...config import Config
 from ...errors import BridgeError, DocumentError
 from ...runtime import stdio_streams
 from ...runtime.request.redaction import redact
+from ...runtime.server.hooks import Monitor
 from ...runtime.server.reloadable import ReloadableServer
 from ...runtime.server.server import Server
 from .. import console, destinations, report
 from ..settings import Settings
 from .threads import in_daemon_thread
-
-if TYPE_CHECKING:
-    from ...runtime.server.monitoring import CallMonitor
 
 HANGUP: Final = getattr(signal, "SIGHUP", None)
 """SIGHUP, by convention the signal to reload one's settings; None on Windows, which has none."""
@@ -122,7 +120,7 @@ def _server(bridge: Bridge) -> Server:
     return bridge.server(list_changed=can_change, monitor=_monitor(bridge.config))
 
 
-def _monitor(config: Config) -> "CallMonitor | None":
+def _monitor(config: Config) -> Monitor | None:
     """Return the observer of calls that the options ask for; at a terminal, one that prints a line for each call.
 
     Raises UsageError.

@@ -8,11 +8,10 @@ import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import httpx
 
@@ -29,22 +28,13 @@ from ..upstream.client import Upstream
 from ..upstream.errors import causes
 from ..upstream.events import NO_EVENTS, CallEvents
 from .catalog import BuiltinTool, ListedTool
+from .hooks import CallStart, CredentialSource, Findings, Limiter, Monitor, Observer
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
     from ..result.error_hints import RelatedTools, SentCall
     from .functions import Functions, ToolFunction
-    from .monitoring import CallMonitor
 
 logger = logging.getLogger("openapi_mcp")
-
-Findings: TypeAlias = Future[Sequence[str]]
-"""Sentences about a call, which may become known while its result is made or later."""
-
-Observer: TypeAlias = Callable[[Tool, httpx.Request, httpx.Response], Findings | None]
-"""A function that is called for each response of the API. It must not block, and must not change its arguments."""
-
-Limiter: TypeAlias = Callable[[str, str], float | Awaitable[float | None] | None]
-"""A rate limit: for a caller and a tool's name None if the call may be made, else the seconds until it may."""
 
 MAX_FINDINGS_WAIT: Final = 0.25
 """Seconds that a client which asked for log messages waits for findings; after that the result is sent without."""
@@ -63,16 +53,6 @@ NO_TRACE: Final[Mapping[str, str]] = MappingProxyType({})
 
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 """Errors that come before the first byte of a request is sent."""
-
-
-class CredentialSource(Protocol):
-    """A source of credentials that are fetched, such as access tokens. Both methods raise RuntimeFailure."""
-
-    async def credentials(self, tool: Tool, static: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the credentials of a call by their scheme: `static` itself if it needs no others."""
-
-    async def renewed(self, tool: Tool, static: Mapping[str, str], used: Mapping[str, str]) -> Mapping[str, str] | None:
-        """Return credentials in the place of those that the API refused with 401; None if there are no others."""
 
 
 class _CallContext(NamedTuple):
@@ -103,7 +83,7 @@ class Calls:
         functions: "Functions | None" = None,
         source: CredentialSource | None = None,
         related: "Callable[[], RelatedTools] | None" = None,
-        monitor: "CallMonitor | None" = None,
+        monitor: Monitor | None = None,
     ) -> None:
         self.sanitizer = Sanitizer(secrets_of(options))
         self.upstream = upstream
@@ -159,23 +139,19 @@ class Calls:
             context = _CallContext(trace, events, max_streamed_bytes, limit, on_sent or _ignore)
             if self._monitor is None:
                 return await self._call_operation(tool, arguments, caller, context)
-            return await self._monitored(self._monitor, tool, arguments, caller, context)
+            start = CallStart(tool.name, arguments, caller, context.trace)
+            return await self._monitor(
+                start,
+                context.on_sent,
+                lambda trace, on_sent: self._call_operation(
+                    tool, arguments, caller, context._replace(trace=trace, on_sent=on_sent)
+                ),
+            )
         except RuntimeFailure as failure:
             return error_result(self.sanitizer.text(str(failure)))
         except Exception:
             logger.exception("The call of %s failed.", tool.name)
             return error_result("The server failed while it made this call; the reason is in its log.")
-
-    async def _monitored(
-        self, monitor: "CallMonitor", tool: Tool, arguments: Mapping[str, Any], caller: str, context: _CallContext
-    ) -> CallToolResult:
-        """Return the result of a call that a monitor observes."""
-        from .monitoring import CallStart, monitored
-
-        def work(trace: Mapping[str, str], on_sent: Callable[[int], None]) -> Awaitable[CallToolResult]:
-            return self._call_operation(tool, arguments, caller, context._replace(trace=trace, on_sent=on_sent))
-
-        return await monitored(monitor, CallStart(tool.name, arguments, caller, context.trace), context.on_sent, work)
 
     async def _call_operation(
         self, tool: Tool, arguments: Mapping[str, Any], caller: str, context: _CallContext

@@ -20,14 +20,14 @@ from ..tool import Tool
 from ..types import CallToolResult, JsonObject
 from ..upstream.client import Upstream
 from ..upstream.events import NO_EVENTS, CallEvents
-from .calls import Calls, CredentialSource, Limiter, Observer
+from .calls import Calls
 from .catalog import BuiltinTool, Catalog, ListedTool
 from .grants import GRANT, Scopes
+from .hooks import CredentialSource, Limiter, Monitor, Observer
 from .notifications import ClientNotifier, Heartbeats, Notify
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
     from .functions import Functions
-    from .monitoring import CallMonitor
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -78,7 +78,7 @@ class Server:
         functions: "Functions | None" = None,
         rights: Callable[[], Rights] | None = None,
         source: CredentialSource | None = None,
-        monitor: "CallMonitor | None" = None,
+        monitor: Monitor | None = None,
     ) -> None:
         self.catalog = catalog
         self._rights = rights

@@ -10,8 +10,8 @@ import pytest
 
 from openapi_mcp.runtime.protocol import Session
 from openapi_mcp.runtime.request.build import RequestOptions
-from openapi_mcp.runtime.server.calls import Limiter
 from openapi_mcp.runtime.server.catalog import Catalog
+from openapi_mcp.runtime.server.hooks import Limiter
 from openapi_mcp.runtime.server.server import Server
 from openapi_mcp.runtime.tool import Tool
 from openapi_mcp.runtime.upstream.client import Upstream

@@ -13,8 +13,8 @@ import pytest
 from openapi_mcp.runtime.protocol import HANDSHAKE, STATELESS, LogLevel, Session, ToolCall
 from openapi_mcp.runtime.request.build import RequestOptions
 from openapi_mcp.runtime.server import notifications
-from openapi_mcp.runtime.server.calls import Findings
 from openapi_mcp.runtime.server.catalog import Catalog
+from openapi_mcp.runtime.server.hooks import Findings
 from openapi_mcp.runtime.server.notifications import PROGRESS_BYTES, PROGRESS_SECONDS, Progress
 from openapi_mcp.runtime.server.server import MAX_STREAMED_BYTES, Server
 from openapi_mcp.runtime.tool import Tool

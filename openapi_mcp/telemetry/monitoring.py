@@ -4,24 +4,13 @@ A monitor must not block and must not change what it is given; its failures are 
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
-from ..types import CallToolResult, error_result
+from ..runtime.server.hooks import CallStart, MonitoredWork
+from ..runtime.types import CallToolResult, error_result
 
 logger = logging.getLogger("openapi_mcp")
-
-
-class CallStart(NamedTuple):
-    """A call that begins: the tool, its arguments as the client sent them, and the client's name for limits.
-
-    `trace` is the W3C trace context that the client sent, by header.
-    """
-
-    tool: str
-    arguments: Mapping[str, Any]
-    caller: str
-    trace: Mapping[str, str]
 
 
 class MonitoredCall(Protocol):
@@ -42,11 +31,8 @@ class CallMonitor(Protocol):
         """Note the beginning of a call."""
 
 
-async def monitored(
-    monitor: CallMonitor,
-    start: CallStart,
-    on_sent: Callable[[int], None],
-    work: Callable[[Mapping[str, str], Callable[[int], None]], Awaitable[CallToolResult]],
+async def observe(
+    monitor: CallMonitor, start: CallStart, on_sent: Callable[[int], None], work: MonitoredWork
 ) -> CallToolResult:
     """Return the result of a call that a monitor observes; a failure is observed as an error, and raised.
 

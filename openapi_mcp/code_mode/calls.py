@@ -19,6 +19,7 @@ from ..runtime.result.build import CUT, CUT_START, NO_CONTENT
 from ..runtime.result.headers import HEADERS
 from ..runtime.server.catalog import CallByName
 from ..runtime.server.deviations import DEVIATIONS
+from ..runtime.server.grants import subject
 from ..runtime.session_state import SESSION_STATE
 from ..runtime.tool import READ_ONLY_METHODS, Tool
 from ..runtime.types import MISSING, CallToolResult, JsonObject
@@ -240,6 +241,7 @@ class ProgramCalls:
                 return defaults[0]
         dropped = "; values were lost, since other sessions needed the memory" if values.was_dropped else ""
         known = f"; saved: {', '.join(values.names)}" if values.names else ""
+        known = "; without a session, load the name that save returned" if values.has_handles else known
         raise ProgramError("KeyError", f"nothing is saved under {str(name)[:_MAX_NAME_LENGTH]}{known}{dropped}")
 
     def _saved_values(self) -> SavedValues:
@@ -250,10 +252,11 @@ class ProgramCalls:
         state = state_of()
         if state.has_siblings:
             raise ProgramError("RuntimeError", f"save and load: {_SIBLINGS}")
-        key = _STATE if state.is_session else f"{_STATE} {CALLER.get().address}"
+        owner = "" if state.is_session else subject()
+        key = _STATE if state.is_session else f"{_STATE} of {owner or CALLER.get().address}"
         while key not in state.values and len(state.values) >= MAX_CLIENTS:
             del state.values[next(iter(state.values))]
-        values: SavedValues = state.values.setdefault(key, SavedValues(has_handles=not state.is_session))
+        values: SavedValues = state.values.setdefault(key, SavedValues(has_handles=not (state.is_session or owner)))
         return values
 
     def _resolve_call_tool(

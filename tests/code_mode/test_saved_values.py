@@ -13,6 +13,7 @@ from openapi_mcp.code_mode import values
 from openapi_mcp.code_mode.values import MAX_SAVED, MAX_SAVED_BYTES, MAX_SESSION_BYTES, SavedValues, SaveError
 from openapi_mcp.runtime.http.sessions import SessionStore
 from openapi_mcp.runtime.protocol import Session
+from openapi_mcp.runtime.server.grants import GRANT, Grant
 from openapi_mcp.runtime.session_state import SESSION_STATE, SessionState
 from openapi_mcp.runtime.upstream.shares import CALLER, Caller
 from tests.code_mode.api import Api
@@ -78,8 +79,23 @@ def test_clients_without_a_session_load_by_a_handle_that_nobody_guesses() -> Non
     [handle] = re.findall(r'Saved: load\("(pets~[\w-]{22})"\) in another program returns pets\.', note)
     assert run(api, f"load('{handle}')", nobody) == ["[1]"]
     other = run(api, "load('pets')", nobody)[0]
-    assert "nothing is saved under pets" in other
+    assert "nothing is saved under pets; without a session, load the name that save returned" in other
     assert handle not in other
+
+
+def test_a_subject_of_tokens_needs_no_handle_and_sees_its_own_values() -> None:
+    api, nobody = Api(), SessionStore(lambda _: None).state(Session())
+
+    def run_as(name: str, code: str) -> list[str]:
+        context = copy_context()
+        context.run(GRANT.set, Grant(name))
+        texts: list[str] = context.run(run, api, code, nobody)
+        return texts
+
+    assert run_as("ada", "save('pets', [1])\n1") == ["1"]
+    assert run_as("ada", "load('pets')") == ["[1]"]
+    assert "nothing is saved under pets" in run_as("bob", "load('pets')")[0]
+    assert "nothing is saved under pets" in run(api, "load('pets')", nobody)[0]
 
 
 def test_the_oldest_value_without_a_session_makes_place() -> None:

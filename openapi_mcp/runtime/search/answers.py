@@ -11,12 +11,13 @@ An answer has a limit in bytes, which the hits share: a tool with a large schema
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..tool import Tool
 from .ranking import Hit
-from .schema_types import without_links
-from .signatures import BRIEF, FULL, Detail, Signature, signature
+
+if TYPE_CHECKING:  # a server starts without them
+    from .signatures import Detail, Signature
 
 MAX_ANSWER: Final = 16_000
 """Bytes of an answer, whatever the number of hits: some 4,000 tokens."""
@@ -54,7 +55,7 @@ class ToolPresentation:
 
     name: Callable[[Tool], str] = lambda tool: tool.name
     results: bool = False
-    write: Callable[[Sequence[tuple[str, Signature]]], list[str]] = lambda shown: [
+    write: Callable[[Sequence[tuple[str, "Signature"]]], list[str]] = lambda shown: [
         signature.text(name) for name, signature in shown
     ]
     written_bytes: int = 0
@@ -110,10 +111,12 @@ def _frames(
         yield lines
 
 
-def _signatures(tools: Sequence[Tool], free: int, presentation: ToolPresentation) -> list[Signature]:
+def _signatures(tools: Sequence[Tool], free: int, presentation: ToolPresentation) -> "list[Signature]":
     """Return the signatures of the tools in `free` bytes: from the last to the first, which get what is left over."""
+    from .signatures import BRIEF, FULL
+
     detail = FULL if len(tools) <= _FEW else BRIEF
-    found = list[Signature]()
+    found: list[Signature] = []
     for number, tool in zip(range(len(tools), 0, -1), reversed(tools), strict=True):
         share = max(free // number, _MIN_SIGNATURE)
         found.append(_signature(tool, share, detail, results=presentation.results))
@@ -121,7 +124,9 @@ def _signatures(tools: Sequence[Tool], free: int, presentation: ToolPresentation
     return found[::-1]
 
 
-def _signature(tool: Tool, max_bytes: int, detail: Detail, *, results: bool) -> Signature:
+def _signature(tool: Tool, max_bytes: int, detail: "Detail", *, results: bool) -> "Signature":
+    from .signatures import signature
+
     output = tool.output_schema if results else None
     return signature(tool.input_schema, output, max_bytes=max_bytes, detail=detail)
 
@@ -147,6 +152,8 @@ def _producer_lines(hit: Hit, presentation: ToolPresentation) -> Iterator[str]:
 
 def summary(tool: Tool, length: int = _MAX_SUMMARY) -> str:
     """Return one line about a tool: its title, and the beginning of its description if that differs and fits."""
+    from .schema_types import without_links
+
     texts = (tool.title or "", *(text for text in tool.description.split("\n\n")[:3] if not text.startswith(">")))
     title, *described = [" ".join(without_links(text).split()).rstrip(".:") for text in texts if text] or [""]
     more = next((text for text in described if text != title), "")
@@ -156,6 +163,9 @@ def summary(tool: Tool, length: int = _MAX_SUMMARY) -> str:
 
 def render_tool(tool: Tool, name: str, presentation: ToolPresentation = BY_NAME) -> str:
     """Return the answer of `describe_tool`: the texts of a tool and its signature, with that of its result."""
+    from .schema_types import without_links
+    from .signatures import FULL
+
     title = tool.title or ""
     shown = _signature(tool, _MAX_DESCRIBED, FULL, results=True)
     paragraphs = [text for text in tool.description.strip().split("\n\n") if text.rstrip(".") != title.rstrip(".")]

@@ -12,7 +12,6 @@ from typing import Final
 
 from ..tool import Tool
 from .answers import MAX_ANSWER, entry_line, fitting, size
-from .schema_types import first_sentence
 
 TOPICS_PER_PAGE: Final = 50
 """Topics of a page, at 20 tokens each."""
@@ -118,6 +117,8 @@ def _page(heading: str, lines: Sequence[str], number: int, limit: int, hint: str
 
 def _examples(tools: Sequence[Tool]) -> Iterator[str]:
     """Yield what a few tools do: those with the shortest paths."""
+    from .schema_types import first_sentence
+
     first = sorted(tools, key=lambda tool: (tool.path.count("/"), tool.path, tool.method))[:_MAX_EXAMPLES]
     titles = (first_sentence(tool.title or tool.description or tool.name, _MAX_EXAMPLE) for tool in first)
     yield from dict.fromkeys(title.removesuffix("…") for title in titles)

@@ -6,6 +6,7 @@ the same form in both cases, with those first that may have changed something.
 """
 
 import asyncio
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ from ..runtime.upstream.shares import CALLER
 from ..tools.names import suggest_names
 from .paging import DEFAULT_LIMIT, MAX_LIMIT, PageReader, PagingError
 from .process import ProgramError
-from .values import MAX_SMALL_CHARACTERS, SavedValues, SaveError, is_small_value
+from .values import MAX_SMALL_CHARACTERS, SavedValues, SaveError, done, is_small_value
 
 CALL_TOOL: Final = "call_tool"
 """The function that calls any tool by its name."""
@@ -61,7 +62,6 @@ _MAX_TIME: Final = 0.8
 """The part of a program's time after which `paginate` asks for no further page."""
 
 _STATE: Final = "code_mode"
-_SIBLINGS: Final = "this server has several processes (--workers), and values are kept in one only: return the value"
 
 
 @dataclass(slots=True, eq=False)
@@ -218,7 +218,7 @@ class ProgramCalls:
         values = self._saved_values()
         text = json.dumps(value) if is_small_value(value) else await background.run("large", json.dumps, value)
         try:
-            kept = values.save(name, text)
+            kept = await done(values, values.save, name, text)
         except SaveError as failure:
             raise ProgramError("RuntimeError", f"save: {failure}") from failure
         if values.has_handles:
@@ -230,7 +230,7 @@ class ProgramCalls:
         values = self._saved_values()
         defaults = [*default, *named.values()]
         try:
-            text = values.load(str(name))
+            text = await done(values, values.load, str(name))
             return (
                 json.loads(text)
                 if len(text) <= MAX_SMALL_CHARACTERS
@@ -240,7 +240,8 @@ class ProgramCalls:
             if defaults:
                 return defaults[0]
         dropped = "; values were lost, since other sessions needed the memory" if values.was_dropped else ""
-        known = f"; saved: {', '.join(values.names)}" if values.names else ""
+        names = await done(values, values.names)
+        known = f"; saved: {', '.join(names)}" if names else ""
         known = "; without a session, load the name that save returned" if values.has_handles else known
         raise ProgramError("KeyError", f"nothing is saved under {str(name)[:_MAX_NAME_LENGTH]}{known}{dropped}")
 
@@ -250,13 +251,15 @@ class ProgramCalls:
         if state_of is None:
             return self.saved
         state = state_of()
-        if state.has_siblings:
-            raise ProgramError("RuntimeError", f"save and load: {_SIBLINGS}")
         owner = "" if state.is_session else subject()
         key = _STATE if state.is_session else f"{_STATE} of {owner or CALLER.get().address}"
         while key not in state.values and len(state.values) >= MAX_CLIENTS:
             del state.values[next(iter(state.values))]
-        values: SavedValues = state.values.setdefault(key, SavedValues(has_handles=not (state.is_session or owner)))
+        if key not in state.values:
+            digest = hashlib.sha256(key.encode()).hexdigest()[:32]
+            file = state.file and state.file.with_name(f"{state.file.name}-{digest}")
+            state.values[key] = SavedValues(has_handles=not (state.is_session or owner), file=file)
+        values: SavedValues = state.values[key]
         return values
 
     def _resolve_call_tool(

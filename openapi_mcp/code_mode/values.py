@@ -3,15 +3,25 @@
 A list of a list of a list, each a thousand times the same, is a few kilobytes in the program and gigabytes as text.
 """
 
+import asyncio
 import base64
 import datetime as dt
 import decimal
 import json
 import math
+import os
 import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar
 from weakref import WeakSet
+
+from ..runtime.session_state import STATE_FILES
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MAX_JSON_BYTES: Final = 8 * 1024 * 1024
 """Approximate bytes of a value as JSON: as much as an upload may have, and converted in well under a second."""
@@ -138,12 +148,14 @@ class SaveError(Exception):
 class SavedValues:
     """The values that the programs of one session keep, as JSON, by their names.
 
-    With `has_handles` they belong to clients that cannot be told apart: each name gets random characters, without which
-    nobody reads the value, and the oldest values make place for new ones.
+    They are in memory, or in a `file` that several processes read and write. With `has_handles` they belong to clients
+    that cannot be told apart: each name gets random characters, without which nobody reads the value, and the oldest
+    values make place for new ones. With a file, all methods wait for the disk.
     """
 
-    def __init__(self, *, has_handles: bool = False) -> None:
+    def __init__(self, *, has_handles: bool = False, file: Path | None = None) -> None:
         self.has_handles = has_handles
+        self.file = file
         self.used_at = 0
         self.was_dropped = False
         self._texts: dict[str, str] = {}
@@ -151,13 +163,13 @@ class SavedValues:
 
     @property
     def size(self) -> int:
-        """The bytes of all values."""
-        return sum(map(len, self._texts.values()))
+        """The bytes of all values in memory."""
+        return _size(self._texts)
 
-    @property
     def names(self) -> list[str]:
-        """The names of the values that a program may know."""
-        return [] if self.has_handles else list(self._texts)
+        """Return the names of the values that a program may know."""
+        with self._opened() as texts:
+            return [] if self.has_handles else list(texts)
 
     def save(self, name: str, text: str) -> str:
         """Keep a value, given as JSON in ASCII, and return the name to load it by. Raises SaveError."""
@@ -167,18 +179,25 @@ class SavedValues:
             raise SaveError(f"{name} has {len(text):,} bytes as JSON; a saved value may have {MAX_SAVED_BYTES:,}")
         if self.has_handles:
             name = f"{name}~{secrets.token_urlsafe(_HANDLE_BYTES)}"
-            self._make_place(len(text))
-        others = {other: kept for other, kept in self._texts.items() if other != name}
-        if len(others) >= MAX_SAVED or sum(map(len, others.values())) + len(text) > MAX_SESSION_BYTES:
-            kept = f"{MAX_SAVED} values of {MAX_SESSION_BYTES:,} bytes together"
-            raise SaveError(f"a session keeps {kept}; save under one of these names again: {', '.join(others)}"[:2000])
-        self._texts = {**others, name: text}
+        with self._opened() as texts:
+            self._add(texts, name, text)
         self._use()
         return name
 
+    def _add(self, texts: dict[str, str], name: str, text: str) -> None:
+        while self.has_handles and texts and not _has_place(texts, text):
+            del texts[next(iter(texts))]
+        others = {other: kept for other, kept in texts.items() if other != name}
+        if not _has_place(others, text):
+            kept = f"{MAX_SAVED} values of {MAX_SESSION_BYTES:,} bytes together"
+            raise SaveError(f"a session keeps {kept}; save under one of these names again: {', '.join(others)}"[:2000])
+        texts.pop(name, None)
+        texts[name] = text
+
     def load(self, name: str) -> str:
         """Return a saved value as JSON. Raises KeyError."""
-        text = self._texts[name]
+        with self._opened() as texts:
+            text = texts[name]
         self._use()
         return text
 
@@ -187,17 +206,42 @@ class SavedValues:
         self._texts = {}
         self.was_dropped = True
 
-    def _make_place(self, size: int) -> None:
-        while self._texts and (len(self._texts) >= MAX_SAVED or self.size + size > MAX_SESSION_BYTES):
-            del self._texts[next(iter(self._texts))]
+    @contextmanager
+    def _opened(self) -> Iterator[dict[str, str]]:
+        """Return the values, which may be changed in the block; nothing is changed if it raises."""
+        if self.file is None:
+            yield self._texts
+            return
+        import fcntl  # which is on every platform where servers have several processes
+
+        with os.fdopen(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="ascii") as opened:
+            fcntl.flock(opened, fcntl.LOCK_EX)
+            before = opened.read()
+            texts: dict[str, str] = json.loads(before or "{}")
+            yield texts
+            if (after := json.dumps(texts)) != (before or "{}"):
+                opened.seek(0)
+                opened.truncate()
+                opened.write(after)
 
     def _use(self) -> None:
         self.used_at = max((each.used_at for each in _SAVED), default=0) + 1
-        _drop_unused(self)
+        if self.file is None:
+            _drop_unused(self)
+        else:
+            _remove_unused(self.file)
 
 
 _SAVED: Final[WeakSet[SavedValues]] = WeakSet()
 """The saved values of all sessions of this process."""
+
+
+def _size(texts: Mapping[str, str]) -> int:
+    return sum(map(len, texts.values()))
+
+
+def _has_place(texts: Mapping[str, str], text: str) -> bool:
+    return len(texts) < MAX_SAVED and _size(texts) + len(text) <= MAX_SESSION_BYTES
 
 
 def _drop_unused(used: SavedValues) -> None:
@@ -207,3 +251,20 @@ def _drop_unused(used: SavedValues) -> None:
         if size > MAX_ALL_BYTES and each is not used and each.size:
             size -= each.size
             each.drop()
+
+
+def _remove_unused(used: Path) -> None:
+    """Remove files of values beside one, those that were written first, until the others fit."""
+    with suppress(OSError):  # another process removes them too
+        os.utime(used)
+        files = {file: file.stat() for file in used.parent.glob(f"{STATE_FILES}*")}
+        size = sum(each.st_size for each in files.values())
+        for file in sorted(files, key=lambda file: files[file].st_mtime_ns):
+            if size > MAX_ALL_BYTES and file != used:
+                size -= files[file].st_size
+                file.unlink(missing_ok=True)
+
+
+async def done(values: SavedValues, method: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+    """Return what a method of saved values returns, in a thread where it waits for the disk."""
+    return await asyncio.to_thread(method, *args, **named) if values.file else method(*args, **named)

@@ -7,19 +7,25 @@ one for each subject where access tokens name their subjects.
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
+
+STATE_FILES: Final = ".state-"
+"""The first characters of the names of files for the states of sessions."""
 
 
 @dataclass(slots=True, eq=False)
 class SessionState:
     """The values of one session in this process, by the names of the modules that keep them.
 
+    `file` is the path of a file for values that all processes share which answer requests of the session, None where
+    there is one process. Files whose names begin with this one are removed with the session.
+
     `is_session` is false for the state of all requests without a session, whose clients cannot be told apart.
-    `has_siblings` is true if other processes answer requests of the session too, and know nothing of the values.
     """
 
     is_session: bool = True
-    has_siblings: bool = False
+    file: Path | None = None
     values: dict[str, Any] = field(default_factory=dict)
 
 

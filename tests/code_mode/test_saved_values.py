@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import os
 import re
 from contextvars import copy_context
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +14,10 @@ from mcp import Client
 from openapi_mcp.code_mode import values
 from openapi_mcp.code_mode.values import MAX_SAVED, MAX_SAVED_BYTES, MAX_SESSION_BYTES, SavedValues, SaveError
 from openapi_mcp.runtime.http.sessions import SessionStore
+from openapi_mcp.runtime.http.workers import EndedSessions
 from openapi_mcp.runtime.protocol import Session
 from openapi_mcp.runtime.server.grants import GRANT, Grant
-from openapi_mcp.runtime.session_state import SESSION_STATE, SessionState
+from openapi_mcp.runtime.session_state import SESSION_STATE, STATE_FILES, SessionState
 from openapi_mcp.runtime.upstream.shares import CALLER, Caller
 from tests.code_mode.api import Api
 from tests.code_mode.test_tools import WAYS, Connect, connected, over_http
@@ -106,9 +109,30 @@ def test_the_oldest_value_without_a_session_makes_place() -> None:
         kept.load(handles[0])
 
 
-def test_several_processes_keep_no_values() -> None:
-    said = run(Api(), "save('pets', 1)", SessionState(has_siblings=True))[0]
-    assert "this server has several processes (--workers)" in said
+def test_processes_share_values_by_a_file_which_ends_with_the_session(tmp_path: Path) -> None:
+    stores = [SessionStore(lambda _: None, EndedSessions(tmp_path / ".ended")) for _ in range(2)]
+    session = Session("2025-11-25", id="one")
+    run(Api(), "save('pets', [1])\nsave('cats', 2)", stores[0].state(session))
+    api = Api()
+    assert run(api, "[load('pets'), load('cats')]", stores[1].state(session)) == ["[[1], 2]"]
+    assert "saved: pets, cats" in run(api, "load('dogs')", stores[1].state(session))[0]
+    run(api, "save('pets', [3])", stores[1].state(session))
+    assert run(Api(), "load('pets')", stores[0].state(session)) == ["[3]"]
+    [file] = tmp_path.glob(f"{STATE_FILES}*")
+    assert file.stat().st_mode & 0o777 == 0o600
+    stores[1].end(session)
+    assert not file.exists()
+    assert "nothing is saved" in run(Api(), "load('pets')", stores[0].state(session))[0]
+
+
+def test_files_that_are_not_used_make_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "MAX_ALL_BYTES", 3000)
+    kept = [SavedValues(file=tmp_path / f"{STATE_FILES}{number}") for number in range(3)]
+    for number, each in enumerate(kept):
+        each.save("a", f'"{"x" * 1200}"')
+        os.utime(each.file or "", (number, number))
+    kept[2].save("a", f'"{"x" * 1300}"')
+    assert [file.name for file in sorted(tmp_path.iterdir())] == [f"{STATE_FILES}1", f"{STATE_FILES}2"]
 
 
 def test_values_are_limited() -> None:
@@ -185,3 +209,18 @@ def test_the_official_client_keeps_values(petstore: str, serving: Any, era: str)
     assert json.loads(loaded) == [1, 2, 3]
     assert elsewhere == "nothing"
     assert ("Saved: load(" in said) == (serving is over_http and era == "auto")
+
+
+def test_any_worker_has_the_values_of_a_session(petstore: str) -> None:
+    async def converse(connect: Connect) -> list[str]:
+        async with connected(connect, "legacy") as client:
+            await client.call_tool("run_code", {"code": "save('pets', [1, 2])"})
+
+            async def load() -> str:
+                result = await client.call_tool("run_code", {"code": "load('pets')"})
+                return str(getattr(result.content[0], "text", ""))
+
+            return await asyncio.gather(*(load() for _ in range(8)))
+
+    with over_http(petstore, "--workers", "2") as connect:
+        assert asyncio.run(converse(connect)) == ["[1, 2]"] * 8

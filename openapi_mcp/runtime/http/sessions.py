@@ -18,11 +18,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, get_args
 
 from ..protocol import HANDSHAKE, Cancellation, LogLevel, Session, Step, ToolCall, jsonrpc
 from ..server.grants import subject
-from ..session_state import SessionState
+from ..session_state import STATE_FILES, SessionState
 from .access import Headers
 from .responses import Fields, HTTPError
 
@@ -141,9 +142,13 @@ class SessionStore:
         """Return what this process keeps for a session, or for all requests of a subject without one."""
         is_session = session.id is not None
         key = _key(session) if is_session else _id_digest(subject())
-        state = self._states.get(key) or SessionState(is_session=is_session, has_siblings=self._shared is not None)
+        state = self._states.get(key) or SessionState(is_session=is_session, file=self._state_file(key))
         _remember(self._states, key, state)
         return state
+
+    def _state_file(self, key: bytes) -> Path | None:
+        folder = None if self._shared is None else self._shared.folder
+        return None if folder is None else folder / f"{STATE_FILES}{key.hex()}"
 
     def cancel(self, session: Session, request_id: jsonrpc.RequestId) -> None:
         """Stop the call in flight with this id, if there is one."""
@@ -189,6 +194,9 @@ class SessionStore:
     def _on_ended(self, key: bytes, _value: bytes) -> None:
         _remember(self._ended, key, None)
         self._states.pop(key, None)
+        if (file := self._state_file(key)) is not None:
+            for each in file.parent.glob(f"{file.name}*"):
+                each.unlink(missing_ok=True)
         for stop in list(self._calls.get(key, {}).values()):
             stop()
         if key in self._streams:

@@ -68,6 +68,11 @@ class EndedSessions:
         self._file: int | None = None
         self._seen = 0
 
+    @property
+    def folder(self) -> Path | None:
+        """The private folder of the worker processes; None where nothing is shared."""
+        return None if self._path is None else self._path.parent
+
     def open(self) -> None:
         """Create the file if there is none."""
         if self._path is not None:

@@ -79,6 +79,7 @@ ON_DEMAND = {
     "config": {"instructions"},
     "oauth": {"platformdirs"},
     "modes": {"code_mode", "runtime", "tools"},
+    "telemetry": {"starlette"},
 }
 """Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from openapi_mcp.code_mode.tools import function_value
+from openapi_mcp.code_mode.calls import function_value
 from openapi_mcp.runtime.declarations import Toolbox, query
 from openapi_mcp.runtime.request.build import RequestOptions
 from openapi_mcp.runtime.server.catalog import Catalog

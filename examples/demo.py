@@ -77,7 +77,8 @@ async def show(url: str) -> None:
         tools = (await client.list_tools()).tools
         print(f"An MCP client (revision {client.protocol_version}) lists the tools, one for each operation:\n")
         for tool in tools:
-            print(f"  {tool.name:13} {(tool.title or tool.description or "").partition("\n")[0]}")
+            first_line = (tool.title or tool.description or "").partition("\n")[0]
+            print(f"  {tool.name:13} {first_line}")
         for comment, name, arguments in STEPS:
             print(f"\n{comment}\n\n  {name} {json.dumps(arguments)}")
             print(indented(await client.call_tool(name, arguments)))

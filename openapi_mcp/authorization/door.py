@@ -9,6 +9,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Collection
+from functools import lru_cache
 from typing import Final, TypeVar
 from urllib.parse import parse_qsl
 
@@ -36,6 +37,9 @@ MAX_REFUSED_TOKENS: Final = 1_000
 MAX_REFUSED_SECONDS: Final = 10.0
 """Seconds for which a refused token is remembered: its time may begin."""
 
+_CACHED_DIGESTS: Final = 128
+"""Headers whose digest is cached: as many as the endpoint keeps parsed, so that no token is kept for longer by this."""
+
 MAX_METADATA_AGE: Final = 300
 """Seconds for which clients may cache the metadata of this server."""
 
@@ -57,15 +61,17 @@ class OAuthDoor:
         self._known: dict[bytes, VerifiedToken] = {}
         self._refused: dict[bytes, tuple[float, str]] = {}
         self._verifying: dict[bytes, asyncio.Task[VerifiedToken]] = {}
+        self._digest = lru_cache(_CACHED_DIGESTS)(_digest)
+        verifier.on_change(self._known.clear)
 
     async def admit(self, headers: Headers, query: bytes) -> Grant:
         """Return what the token of a request grants. Raises HTTPError: 401, 400 for a malformed one, 503."""
         if query and b"access" in query and _has_token(query):
             message = "An access token must not be in the address; send Authorization: Bearer <token>."
             raise unauthorized(message, 400, error="invalid_request", challenge=self._challenge())
-        digest = hashlib.sha256(headers.get("authorization", "").encode("latin-1")).digest()
+        digest = self._digest(headers.get("authorization", ""))
         known = self._known.get(digest)
-        if known is not None and self._clock() < known.expires and known.keys == self._verifier.number:
+        if known is not None and self._clock() < known.expires:
             return known.grant
         token = bearer_token(headers, self._challenge())
         try:
@@ -123,7 +129,8 @@ class OAuthDoor:
             raise
         finally:
             del self._verifying[digest]
-        _remember(self._known, digest, verified, MAX_KNOWN_TOKENS)
+        if verified.keys == self._verifier.number:  # else its keys have changed meanwhile
+            _remember(self._known, digest, verified, MAX_KNOWN_TOKENS)
         return verified
 
     def _challenge(self) -> str:
@@ -136,6 +143,10 @@ class OAuthDoor:
             "Cache-Control": f"public, max-age={MAX_METADATA_AGE}",
         }
         return JSONResponse(self.resource.metadata(self._scopes()), headers=headers)
+
+
+def _digest(authorization: str) -> bytes:
+    return hashlib.sha256(authorization.encode("latin-1")).digest()
 
 
 def _has_token(query: bytes) -> bool:

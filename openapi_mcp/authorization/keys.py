@@ -104,6 +104,7 @@ class SigningKeys:
         self._next_fetch = 0.0
         self._next_search = 0.0
         self._failure = "it was not asked yet"
+        self.on_change: Callable[[], None] = lambda: None
 
     @property
     def number(self) -> int:
@@ -148,6 +149,8 @@ class SigningKeys:
             keys = await self._read()
             is_same = self._set is not None and keys == self._set.keys
             self._set = KeySet(keys, self.number + (not is_same), self._clock())
+            if not is_same:
+                self.on_change()
         except AuthorizationServerError as error:
             self._failure, self._url = str(error), None
             raise

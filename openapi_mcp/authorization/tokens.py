@@ -61,6 +61,9 @@ class TokenVerifier(Protocol):
     def number(self) -> int:
         """The number of the keys that are trusted now."""
 
+    def on_change(self, forget: Callable[[], None]) -> None:
+        """Call a function whenever other keys are trusted."""
+
     async def prepare(self) -> None:
         """Load what the first verification would wait for. Raises AuthorizationServerError."""
 
@@ -80,6 +83,10 @@ class JwtVerifier:
     def number(self) -> int:
         """The number of the issuer's current keys."""
         return self.keys.number
+
+    def on_change(self, forget: Callable[[], None]) -> None:
+        """Call a function when the issuer's keys change."""
+        self.keys.on_change = forget
 
     async def prepare(self) -> None:
         """Fetch the keys, and import the library."""
@@ -216,6 +223,9 @@ class IntrospectionVerifier:
     def number(self) -> int:
         """No keys are needed."""
         return 0
+
+    def on_change(self, forget: Callable[[], None]) -> None:
+        """Do nothing: there are no keys."""
 
     async def prepare(self) -> None:
         """Find the endpoint."""

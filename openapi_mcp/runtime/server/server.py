@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
@@ -23,8 +23,8 @@ from ..upstream.events import NO_EVENTS, CallEvents
 from .calls import Calls
 from .catalog import BuiltinTool, Catalog, ListedTool
 from .grants import GRANT, Scopes
-from .hooks import CredentialSource, Limiter, Monitor, Observer
-from .notifications import ClientNotifier, Heartbeats, Notify
+from .hooks import CredentialSource, Elicitor, Limiter, Monitor, Notify, Observer
+from .notifications import ClientNotifier, Heartbeats
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
     from .functions import Functions
@@ -61,7 +61,7 @@ class Server:
 
     `limiter` limits the rate of calls, `observer` is called for those that the API answered. `functions` are the
     functions of tools by the tools' names; a tool without one is only its request. `source` fetches credentials,
-    `monitor` observes calls. `rights` returns what the GRANT of a request allows; it is called for the first request
+    `monitor` observes calls, `elicitor` asks users before calls. `rights` returns what the GRANT of a request allows; it is called for the first request
     that has one.
     """
 
@@ -79,9 +79,11 @@ class Server:
         rights: Callable[[], Rights] | None = None,
         source: CredentialSource | None = None,
         monitor: Monitor | None = None,
+        elicitor: Elicitor | None = None,
     ) -> None:
         self.catalog = catalog
         self._rights = rights
+        self._elicitor = elicitor
         self.description = description
         self._upstream = upstream
         self._calls = Calls(
@@ -93,6 +95,7 @@ class Server:
             functions=functions,
             source=source,
             monitor=monitor,
+            elicitor=elicitor,
             related=lambda: self._catalog().related,
         )
         self._heartbeats = Heartbeats()
@@ -134,9 +137,11 @@ class Server:
         grant = GRANT.get()
         if grant is None or self._rights is None:
             return ()
-        if not step.batch:
-            return self._demanded(self._rights(), step.action, grant.scopes)
         rights = self._rights()
+        if rights.catalog(grant.scopes) is self.catalog:
+            return ()
+        if not step.batch:
+            return self._demanded(rights, step.action, grant.scopes)
         demanded = [self._demanded(rights, part.action, grant.scopes) for part in step.batch]
         return tuple(dict.fromkeys(scope for each in demanded for scope in each))
 
@@ -183,7 +188,10 @@ class Server:
             tool = catalog.get(action.name)
             if tool is None:
                 return _encode(action.refuse(catalog.unknown(action.name)))
-            return _encode(await self._reply_to_call(action, tool, notify, caller, max_streamed_bytes))
+            if self._elicitor is None:
+                return _encode(await self._reply_to_call(action, tool, notify, caller, max_streamed_bytes))
+            answer = partial(self._reply_to_call, action, tool, notify, caller, max_streamed_bytes)
+            return _encode(await self._elicitor.reply(action, tool, notify, answer))
         if isinstance(action, ToolList):
             return self._reply_to_list(action)
         return None if step.reply is None else _encode(step.reply)

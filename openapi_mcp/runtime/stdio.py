@@ -17,7 +17,7 @@ from typing import Final
 
 from . import background
 from .protocol import Cancellation, Session, Step, Subscription, ToolCall, jsonrpc, list_changed
-from .server.notifications import Notify
+from .server.hooks import Notify
 from .server.reloadable import ReloadableServer
 from .server.server import Server
 from .session_state import SESSION_STATE, SessionState

@@ -7,14 +7,15 @@ that era.
 Specification: basic and basic/transports of both eras.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from . import handshake, jsonrpc, stateless
 from .headers import Headers
-from .jsonrpc import INVALID_REQUEST, MalformedMessage, Notification, Refusal, Request
+from .jsonrpc import INVALID_REQUEST, MalformedMessage, Notification, Refusal, Request, Response
 from .messages import (
     Action,
     Cancellation,
+    ClientAnswer,
     LogLevel,
     ServerDescription,
     Session,
@@ -32,6 +33,7 @@ __all__ = [
     "STATELESS",
     "Action",
     "Cancellation",
+    "ClientAnswer",
     "LogLevel",
     "Revision",
     "ServerDescription",
@@ -45,6 +47,10 @@ __all__ = [
     "list_changed",
     "receive",
 ]
+
+
+MAX_ID_CHARACTERS: Final = 64
+"""Characters of the id of a request of this server; an answer with a longer id answers none of them."""
 
 
 def receive(description: ServerDescription, session: Session, message: Any, headers: Headers | None = None) -> Step:
@@ -65,7 +71,7 @@ def receive(description: ServerDescription, session: Session, message: Any, head
         return handshake.receive(description, session, parsed, headers)
     if isinstance(parsed, Notification):
         return _receive_notification(session, parsed, headers)
-    return _receive_response(session, headers)
+    return _receive_response(session, parsed, headers)
 
 
 def classify(message: Any) -> Any:
@@ -107,10 +113,20 @@ def _cancellation(notification: Notification) -> Cancellation | None:
     return Cancellation(request_id) if jsonrpc.is_id(request_id) else None
 
 
-def _receive_response(session: Session, http: Headers | None) -> Step:
+def _receive_response(session: Session, response: Response, http: Headers | None) -> Step:
     if stateless.is_claimed_by_header(http):
         return _invalid(session, "A message must be a request or a notification.")
-    return Step(session=session, status=202)
+    return Step(session=session, status=202, action=_answer(session, response))
+
+
+def _answer(session: Session, response: Response) -> ClientAnswer | None:
+    """Return an answer of a client that may have been asked, reduced to the members of an ElicitResult."""
+    if not session.elicitation or not isinstance(response.id, str) or len(response.id) > MAX_ID_CHARACTERS:
+        return None
+    if not isinstance(response.result, dict):
+        return ClientAnswer(response.id, None)
+    members = {name: value for name, value in response.result.items() if name in ("action", "content")}
+    return ClientAnswer(response.id, members)
 
 
 def _receive_batch(description: ServerDescription, session: Session, messages: list[Any], http: Headers | None) -> Step:

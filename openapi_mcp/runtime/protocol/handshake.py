@@ -55,7 +55,9 @@ def _initialize(description: ServerDescription, session: Session, request: Reque
         return Refusal(jsonrpc.INVALID_PARAMS, "params.protocolVersion must be a string.")
     revision = HANDSHAKE.get(requested, LATEST_HANDSHAKE)
     reply = jsonrpc.result(request.id, _initialize_result(description, revision))
-    return Step(session=Session(revision=revision.name, id=session.id), reply=reply, opens_session=True)
+    modes = revision.elicitation_modes(params.get("capabilities")) if description.elicits else ()
+    opened = Session(revision=revision.name, id=session.id, elicitation=modes)
+    return Step(session=opened, reply=reply, opens_session=True)
 
 
 def _initialize_result(description: ServerDescription, revision: Revision) -> JsonObject:
@@ -85,6 +87,7 @@ def _call(description: ServerDescription, session: Session, request: Request, re
         session_id=session.id,
         log_level=session.log_level,
         explicit_fields=description.explicit_fields,
+        elicitation=session.elicitation,
     )
     return Step(session=session, action=call) if isinstance(call, ToolCall) else call
 

@@ -68,7 +68,10 @@ class Notification(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer to a request of this server, which sends none: it is ignored or refused."""
+    """An answer to a request of this server: `id` and `result` are any JSON values, the result None for an error."""
+
+    id: Any = None
+    result: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,9 @@ def classify(value: Any) -> Message:
     if not isinstance(value, dict):
         return _malformed("A message must be a JSON object.")
     if "method" not in value and ("result" in value or "error" in value):
-        return Response()  # checked first: a reply to a reply could start an endless exchange
+        return Response(
+            value.get("id"), value.get("result")
+        )  # checked first: a reply to a reply could start an endless exchange
     request_id = value.get("id")
     if "id" in value and not is_id(request_id):
         return _malformed("A request id must be a string or an integer.")

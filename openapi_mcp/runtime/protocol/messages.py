@@ -1,8 +1,8 @@
 """Messages and their consequences as data: `Step`, its actions, and how they are parse_level from requests.
 
 An action (a call, a page of the list, a subscription, a cancellation) is executed elsewhere; its `reply` renders the
-answer for the revision of the request. Members of a message that this server does not use (`task`, `inputResponses`,
-`requestState`) are ignored, whatever they contain.
+answer for the revision of the request. Members of a message that this server does not use (`task`) are ignored,
+whatever they contain; `inputResponses` and `requestState` are read where a call asked for them (`elicitation`).
 
 Specification: server/tools, server/utilities/logging of 2024-11-05 to 2025-11-25 (levels of RFC 5424 §6.2.1),
 basic/utilities/progress, basic/patterns/subscriptions of 2026-07-28.
@@ -53,7 +53,8 @@ class ToolCall(NamedTuple):
     progress notifications (basic/utilities/progress). `trace` is the client's trace context by header name, well
     formed; it may be sent upstream, but never replaces an argument of the tool. `session_id` is the HTTP session of the
     call, in which its id is unique, and `log_level` the level that this session has set. `headers` are those of an HTTP
-    request of the stateless era. `explicit_fields`: see `ServerDescription`.
+    request of the stateless era. `explicit_fields`: see `ServerDescription`. `params` are the parameters as they were
+    sent, and `elicitation` the modes of elicitation that the session has.
     """
 
     request_id: jsonrpc.RequestId
@@ -67,6 +68,8 @@ class ToolCall(NamedTuple):
     log_level: LogLevel | None = None
     headers: Headers | None = None
     explicit_fields: bool = False
+    params: Mapping[str, Any] = _NOTHING
+    elicitation: tuple[str, ...] = ()
 
     def header_mismatch(self, input_schema: Schema) -> JsonObject | None:
         """Return the error response (HTTP status 400) for headers that differ from the arguments, else None."""
@@ -195,7 +198,19 @@ class Cancellation:
     request_id: jsonrpc.RequestId
 
 
-Action: TypeAlias = ToolCall | ToolList | Subscription | Cancellation
+@dataclass(frozen=True, slots=True)
+class ClientAnswer:
+    """The answer of a client to a request of this server (handshake era).
+
+    `result` has the members of the answer that this server reads, None for an error. Over HTTP the id is one of the
+    session in which the message came.
+    """
+
+    request_id: str
+    result: JsonObject | None
+
+
+Action: TypeAlias = ToolCall | ToolList | Subscription | Cancellation | ClientAnswer
 
 
 def list_changed() -> JsonObject:
@@ -210,7 +225,8 @@ class ServerDescription:
     `ttl_ms` and `cache_scope` are the caching hints of 2026-07-28: for how many milliseconds, and by whom, the list of
     tools may be cached. Five minutes is the value in the specification's own examples. `list_changed` promises
     notifications when that list changes. `explicit_fields` sends `structuredContent` and `nextCursor` even when they
-    are absent (as `{}` and as `""`), for clients that require them.
+    are absent (as `{}` and as `""`), for clients that require them. `elicits` tells that calls may ask the user of a
+    client (see `elicitation`): the capability for that is remembered.
     """
 
     implementation: Implementation
@@ -219,6 +235,7 @@ class ServerDescription:
     cache_scope: Literal["public", "private"] = "public"
     list_changed: bool = False
     explicit_fields: bool = False
+    elicits: bool = False
 
 
 class Session(NamedTuple):
@@ -226,11 +243,13 @@ class Session(NamedTuple):
 
     `revision` is the answer to `initialize`, None before (and without) it. `id` is the id of the HTTP session, None on
     stdio and for clients without a session. `log_level` is the level of `logging/setLevel`, None if none was set.
+    `elicitation` are the modes of elicitation that the client has, where the server elicits.
     """
 
     revision: str | None = None
     id: str | None = None
     log_level: LogLevel | None = None
+    elicitation: tuple[str, ...] = ()
 
 
 class Step(NamedTuple):
@@ -272,6 +291,7 @@ def read_call(request: Request, revision: Revision, **fields: Any) -> ToolCall |
         arguments=arguments or {},
         progress_token=_progress_token(meta),
         trace=_trace(meta),
+        params=params,
         **fields,
     )
 

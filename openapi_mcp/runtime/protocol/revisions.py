@@ -138,7 +138,8 @@ class Revision:
     structuredContent under its outputSchema; it is None in a revision without structuredContent. `downgrades` replaces
     content blocks that the revision does not have. `logging` tells whether this server sends notifications/message.
     `batches` tells whether JSON-RPC batches exist, and `progress_messages` whether a progress notification has a
-    message.
+    message. `elicitation` names the modes of elicitation that exist, and `asks_by_result` tells whether a server asks
+    with the result of a call, which the client repeats, in place of a request of its own.
     """
 
     name: str
@@ -149,6 +150,8 @@ class Revision:
     downgrades: Mapping[str, Callable[[JsonObject], JsonObject]] = field(default_factory=dict)
     batches: bool = False
     progress_messages: bool = True
+    elicitation: tuple[str, ...] = ()
+    asks_by_result: bool = False
 
     def tool(self, tool: ToolDescription) -> JsonObject:
         """Return a tool as `tools/list` shows it."""
@@ -179,6 +182,14 @@ class Revision:
         """Return the server's capabilities."""
         tools = {"tools": {"listChanged": list_changed}}
         return {**tools, "logging": {}} if self.logging else tools
+
+    def elicitation_modes(self, capabilities: Any) -> tuple[str, ...]:
+        """Return the modes of elicitation that a client has by its capabilities; without a mode it is `form`."""
+        declared = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+        if not isinstance(declared, dict):
+            return ()
+        named = tuple(mode for mode in self.elicitation if isinstance(declared.get(mode), dict))
+        return named if {"form", "url"} & declared.keys() else self.elicitation[:1]
 
     def progress_message(self, message: str) -> JsonObject:
         """Return the member of a progress notification that people read, in revisions that have one."""
@@ -216,9 +227,13 @@ HANDSHAKE: Final = _by_name(
         batches=True,
     ),
     Revision(
-        name="2025-06-18", tool_fields=_TITLED_TOOL, structured=_object_content, implementation_fields=_TITLE_FIELDS
+        name="2025-06-18",
+        tool_fields=_TITLED_TOOL,
+        structured=_object_content,
+        implementation_fields=_TITLE_FIELDS,
+        elicitation=("form",),
     ),
-    Revision(name="2025-11-25", tool_fields=_TITLED_TOOL, structured=_object_content),
+    Revision(name="2025-11-25", tool_fields=_TITLED_TOOL, structured=_object_content, elicitation=("form", "url")),
 )
 """The revisions that `initialize` negotiates, oldest first."""
 
@@ -228,6 +243,8 @@ STATELESS: Final = _by_name(
         tool_fields={**_TITLED_TOOL, **_ANY_OUTPUT},
         structured=lambda value, _schema: value,
         logging=False,
+        elicitation=("form", "url"),
+        asks_by_result=True,
     ),
 )
 """The revisions without a handshake: each request stands alone."""

@@ -35,6 +35,11 @@ def has_envelope(params: Any) -> bool:
     return _VERSION in _envelope(params)
 
 
+def client_capabilities(params: Any) -> Any:
+    """Return the capabilities of the client in the envelope of a request."""
+    return _envelope(params).get(_CAPABILITIES)
+
+
 def is_claimed_by_header(http: Headers | None) -> bool:
     """Return whether an HTTP request claims this era by its header: any version not of the handshake era."""
     return http is not None and headers.VERSION in http and headers.header_value(http, headers.VERSION) not in HANDSHAKE

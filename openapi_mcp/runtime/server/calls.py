@@ -28,7 +28,7 @@ from ..upstream.client import Upstream
 from ..upstream.errors import causes
 from ..upstream.events import NO_EVENTS, CallEvents
 from .catalog import BuiltinTool, ListedTool
-from .hooks import CallStart, CredentialSource, Findings, Limiter, Monitor, Observer
+from .hooks import CallStart, CredentialSource, Elicitor, Findings, Limiter, Monitor, Observer
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
     from ..result.error_hints import RelatedTools, SentCall
@@ -84,6 +84,7 @@ class Calls:
         source: CredentialSource | None = None,
         related: "Callable[[], RelatedTools] | None" = None,
         monitor: Monitor | None = None,
+        elicitor: Elicitor | None = None,
     ) -> None:
         self.sanitizer = Sanitizer(secrets_of(options))
         self.upstream = upstream
@@ -95,6 +96,7 @@ class Calls:
         self._functions: Functions = functions or {}
         self._related = related
         self._monitor = monitor
+        self._elicitor = elicitor
 
     @cached_property
     def _prepare(self) -> Callable[[ToolDescription, Mapping[str, Any]], Awaitable[dict[str, Any]]]:
@@ -171,7 +173,7 @@ class Calls:
         With `lenient`, arguments that do not fit are sent, and the result says so; what cannot be sent is refused.
         """
         if not self._options.lenient:
-            return await self._call(tool, await self._prepare(tool, arguments), context)
+            return await self._call_with_consent(tool, await self._prepare(tool, arguments), context)
         from ..arguments import check_aside
 
         checked, refusal = await check_aside(tool, arguments)
@@ -179,7 +181,7 @@ class Calls:
         if refusal and function is not None and not function.takes(checked):
             raise ArgumentError(refusal)
         try:
-            result = await self._call(tool, checked, context)
+            result = await self._call_with_consent(tool, checked, context)
         except (ArgumentError, RequestError) as failure:
             if not refusal:
                 raise
@@ -199,6 +201,20 @@ class Calls:
         from .deviations import with_deviations
 
         return with_deviations(result, sentences)
+
+    def _call_with_consent(
+        self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext
+    ) -> Awaitable[CallToolResult]:
+        """Return the result of a call with valid arguments, which the elicitor may refuse."""
+        if self._elicitor is None:
+            return self._call(tool, arguments, context)
+        return self._ask_and_call(self._elicitor, tool, arguments, context)
+
+    async def _ask_and_call(
+        self, elicitor: Elicitor, tool: Tool, arguments: Mapping[str, Any], context: _CallContext
+    ) -> CallToolResult:
+        arguments = await elicitor.consent(tool, arguments, context.events, self.sanitizer)
+        return await self._call(tool, arguments, context)
 
     def _call(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> Awaitable[CallToolResult]:
         """Return the result of a tool's function, or of its request."""

@@ -1,4 +1,4 @@
-"""Functions that a server may be given: limits, credentials that are fetched, and observers of calls and responses."""
+"""Functions that a server may be given: limits, credentials that are fetched, questions to users, and observers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -6,8 +6,12 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import httpx
 
+from ..protocol import ToolCall
+from ..result.sanitizing import Sanitizer
 from ..tool import Tool
-from ..types import CallToolResult
+from ..types import CallToolResult, JsonObject
+from ..upstream.events import CallEvents
+from .catalog import ListedTool
 
 Findings: TypeAlias = Future[Sequence[str]]
 """Sentences about a call, which may become known while its result is made or later."""
@@ -27,6 +31,27 @@ class CredentialSource(Protocol):
 
     async def renewed(self, tool: Tool, static: Mapping[str, str], used: Mapping[str, str]) -> Mapping[str, str] | None:
         """Return credentials in the place of those that the API refused with 401; None if there are no others."""
+
+
+Notify: TypeAlias = Callable[[bytes], Awaitable[None]]
+"""A function that sends a message before the result and returns once it is sent: a slow client slows its own call.
+
+An empty message is a sign of life: a comment on an event stream, which it begins.
+"""
+
+
+class Elicitor(Protocol):
+    """A source of questions to the users of clients, before calls that need their consent."""
+
+    async def reply(
+        self, call: ToolCall, tool: ListedTool, notify: Notify | None, answer: Callable[[], Awaitable[JsonObject]]
+    ) -> JsonObject:
+        """Return the reply to a client's call: that of `answer`, during which `consent` may ask, or the question."""
+
+    async def consent(
+        self, tool: Tool, arguments: Mapping[str, Any], events: CallEvents, sanitizer: Sanitizer
+    ) -> Mapping[str, Any]:
+        """Return the arguments of a call that may be made. Raises RuntimeFailure for one that must not."""
 
 
 class CallStart(NamedTuple):

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 import httpx
 
@@ -20,12 +20,7 @@ from ..request.redaction import redact
 from ..result.sanitizing import NO_SECRETS, Sanitizer
 from ..upstream.events import CallEvents
 from ..upstream.timers import Timers
-
-Notify: TypeAlias = Callable[[bytes], Awaitable[None]]
-"""A function that sends a message before the result and returns once it is sent: a slow client slows its own call.
-
-An empty message is a sign of life: a comment on an event stream, which it begins.
-"""
+from .hooks import Notify
 
 PROGRESS_BYTES: Final = 1024 * 1024
 """Bytes from one progress notification to the next: a smaller body is soon transferred, one of 64 MiB gets 64."""

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from ..protocol import ServerDescription, Session, Step, Subscription, jsonrpc
-from .notifications import Notify
+from .hooks import Notify
 from .server import MAX_STREAMED_BYTES, Reply, Server
 
 logger = logging.getLogger("openapi_mcp")

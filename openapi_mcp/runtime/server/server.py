@@ -61,8 +61,8 @@ class Server:
 
     `limiter` limits the rate of calls, `observer` is called for those that the API answered. `functions` are the
     functions of tools by the tools' names; a tool without one is only its request. `source` fetches credentials,
-    `monitor` observes calls, `elicitor` asks users before calls. `rights` returns what the GRANT of a request allows; it is called for the first request
-    that has one.
+    `monitor` observes calls, `elicitor` asks users before calls. `rights` returns what the GRANT of a request allows;
+    it is called for the first request that has one.
     """
 
     def __init__(

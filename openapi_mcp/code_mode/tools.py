@@ -22,6 +22,7 @@ from typing import Any, Final
 from ..runtime import background
 from ..runtime.result import truncation
 from ..runtime.search.signatures import Definition, Field, Signature
+from ..runtime.search.stored import IndexStore
 from ..runtime.search.tools import ToolPresentation, common_annotations, discovery_tools
 from ..runtime.server.catalog import BuiltinTool, CallByName, Catalog, ListedTool
 from ..runtime.tool import Tool
@@ -54,14 +55,20 @@ def code_catalog(
     pinned: Iterable[str] = (),
     page_size: int | None = None,
     limits: CodeLimits = DEFAULT_LIMITS,
+    store: IndexStore | None = None,
 ) -> Catalog:
-    """Return a catalog that lists the tools of code mode and the pinned ones, and hides all others."""
+    """Return a catalog that lists the tools of code mode and the pinned ones, and hides all others.
+
+    The index of the search is kept in `store`.
+    """
     names = frozenset(pinned)
-    listed: list[ListedTool] = [*builtin_tools(tools, limits), *(tool for tool in tools if tool.name in names)]
+    listed: list[ListedTool] = [*builtin_tools(tools, limits, store), *(tool for tool in tools if tool.name in names)]
     return Catalog(listed, hidden=tools, page_size=page_size)
 
 
-def builtin_tools(tools: Sequence[Tool], limits: CodeLimits = DEFAULT_LIMITS) -> tuple[BuiltinTool, ...]:
+def builtin_tools(
+    tools: Sequence[Tool], limits: CodeLimits = DEFAULT_LIMITS, store: IndexStore | None = None
+) -> tuple[BuiltinTool, ...]:
     """Return `search_tools`, `describe_tool` and `run_code` for some tools."""
     runner = _ProgramRunner(tools, limits)
     run_code = BuiltinTool(
@@ -85,7 +92,7 @@ def builtin_tools(tools: Sequence[Tool], limits: CodeLimits = DEFAULT_LIMITS) ->
     presentation = ToolPresentation(
         name=lambda tool: runner.names[tool.name], results=True, write=write_stubs, written_bytes=_STUB_BYTES
     )
-    return (*discovery_tools(tools, "called as functions\nin a program with run_code", presentation), run_code)
+    return (*discovery_tools(tools, "called as functions\nin a program with run_code", presentation, store), run_code)
 
 
 _RUN: Final = """\

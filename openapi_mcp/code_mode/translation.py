@@ -172,18 +172,60 @@ def without_f_strings(source: str, depth: int = 0) -> str:
     """Return a program with calls of `format` in the place of f-strings. Raises ValueError where one does not end."""
     if depth > _MAX_NESTING:
         raise ValueError("f-strings are nested too deeply")
-    parts, position = [], 0
+    writer, position = _Writer(), 0
     while token := _TOKEN.search(source, position):
-        parts.append(source[position : token.start()])
+        writer.add_code(source[position : token.start()])
         if not token["quote"]:
             text, position = token[0], token.end()
-        elif "f" in token["prefix"].lower():
+            writer.parts.append(text)
+            continue
+        is_formatted = "f" in token["prefix"].lower()
+        if is_formatted:
             text, position = _formatted(source, token, depth)
         else:
             position = _string_end(source, token.end(), token["quote"])
             text = source[token.start() : position]
-        parts.append(text)
-    return "".join([*parts, source[position:]])
+        writer.add_string(text, is_formatted=is_formatted)
+    return writer.end(source[position:])
+
+
+class _Writer:
+    """The parts of a program, in which strings that follow each other are added if one of them is a call now."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self._strings: list[int] = []
+        self._is_formatted = False
+        self._nesting = 0
+
+    def add_code(self, text: str) -> None:
+        """Add what is neither string nor comment."""
+        plain = text.replace("\\\n", "")
+        self._nesting += sum(_BRACKETS.get(character, 0) for character in plain)
+        if plain.strip() or ("\n" in plain and self._nesting <= 0):
+            self._end_strings()
+        self.parts.append(text)
+
+    def add_string(self, text: str, *, is_formatted: bool) -> None:
+        """Add a string, or the call in the place of one."""
+        self._strings.append(len(self.parts))
+        self._is_formatted |= is_formatted
+        self.parts.append(text)
+
+    def end(self, text: str) -> str:
+        """Return the program with its end."""
+        self.add_code(text)
+        self._end_strings()
+        return "".join(self.parts)
+
+    def _end_strings(self) -> None:
+        if self._is_formatted and len(self._strings) > 1:
+            first, *others = self._strings
+            self.parts[first] = f"({self.parts[first]}"
+            for place in others:
+                self.parts[place] = f"+ {self.parts[place]}"
+            self.parts[others[-1]] += ")"
+        self._strings, self._is_formatted = [], False
 
 
 def _string_end(source: str, position: int, quote: str) -> int:

@@ -171,6 +171,8 @@ def test_await_is_recognised(source: str, contains_await: bool) -> None:
         ('f"{f"{f"{1+1}"}"}"', '"{}".format(("{}".format(("{}".format((1+1))))))'),
         ('rf"\\d{x}" + "f{"  # f"{', 'r"\\d{}".format((x)) + "f{"  # f"{'),
         ('f"""a\n{b["x"]}"""', '"""a\n{}""".format((b["x"]))'),
+        ('print("{" f"{x["a"]}"\n  f"b")', 'print(("{" + "{}".format((x["a"]))\n  + "b".format()))'),
+        ('x = f"{a["b"]}"\ny = "c" "d"\n"e"', 'x = "{}".format((a["b"]))\ny = "c" "d"\n"e"'),
         ("'plain' + b\"bytes\"", "'plain' + b\"bytes\""),
     ],
 )

@@ -21,7 +21,17 @@ from .server.hooks import Notify
 from .server.reloadable import ReloadableServer
 from .server.server import Server
 from .session_state import SESSION_STATE, SessionState
-from .stdio_streams import EnqueueWrite, OversizedLine, Read, Write, background_writer, read_lines
+from .stdio_streams import (
+    EnqueueWrite,
+    OversizedLine,
+    Read,
+    Write,
+    WriteNow,
+    background_writer,
+    is_waitable,
+    pipe_writer,
+    read_lines,
+)
 
 MAX_UNITS: Final = 1024
 """Units of messages in progress: 1,024 small ones, or 64 MiB of large ones. A client sends a few requests at a time."""
@@ -55,8 +65,17 @@ async def serve(
     """
     background.collect_rarely()
     reloadable = ReloadableServer.wrap(server)
-    with _exclusive_stdout() as write:
-        session = StdioSession(reloadable, _read_stdin, write, max_line_bytes=max_line_bytes, max_calls=max_calls)
+    with _exclusive_stdout() as (write, write_now):
+        fileno = 0 if is_waitable(0) else None
+        session = StdioSession(
+            reloadable,
+            _read_stdin,
+            write,
+            max_line_bytes=max_line_bytes,
+            max_calls=max_calls,
+            fileno=fileno,
+            write_now=write_now,
+        )
         with _on_signals(session.stop):
             try:
                 await session.run()
@@ -106,10 +125,14 @@ class StdioSession:
         max_line_bytes: int = jsonrpc.MAX_MESSAGE_BYTES,
         max_calls: int = MAX_CALLS,
         grace: float = GRACE_SECONDS,
+        fileno: int | None = None,
+        write_now: WriteNow | None = None,
     ) -> None:
         self._server = ReloadableServer.wrap(server)
         self._read = read
         self._write = write
+        self._fileno = fileno
+        self._write_now = write_now
         self._max_line_bytes = max_line_bytes
         self._grace = grace
         self._session = Session()
@@ -130,7 +153,7 @@ class StdioSession:
     async def run(self) -> None:
         """Serve until `stop`, a closed output, or the end of the input and `grace` seconds for what is in progress."""
         SESSION_STATE.set(lambda: self._state)
-        with background_writer(self._write) as write:
+        with background_writer(self._write, self._write_now) as write:
             send = partial(self._send, write)
             reading = asyncio.create_task(self._read_messages(send))
             stopping = asyncio.create_task(self._stopped.wait())
@@ -144,7 +167,7 @@ class StdioSession:
                 await self._end_subscriptions()
 
     async def _read_messages(self, send: Notify) -> None:
-        async for line in read_lines(self._read, self._max_line_bytes):
+        async for line in read_lines(self._read, self._max_line_bytes, self._fileno):
             step = self._receive(line)
             self._session = step.session
             self._cancel_requests(step)
@@ -234,7 +257,9 @@ class StdioSession:
 
     async def _send(self, write: EnqueueWrite, message: bytes) -> None:
         try:
-            await asyncio.wrap_future(write(message + b"\n"))
+            written = write(message + b"\n")
+            if written is not None:
+                await asyncio.wrap_future(written)
         except OSError:
             self.stop()  # the client has closed its end
 
@@ -261,8 +286,8 @@ def _read_stdin(size: int) -> bytes:
 
 
 @contextlib.contextmanager
-def _exclusive_stdout() -> Iterator[Write]:
-    """Provide the only writer to stdout: what other code prints meanwhile goes to stderr."""
+def _exclusive_stdout() -> Iterator[tuple[Write, WriteNow | None]]:
+    """Provide the only writers to stdout: what other code prints meanwhile goes to stderr."""
     # Never closed: a thread that is still writing would go on in the next file with that descriptor.
     output = os.dup(1)
     os.dup2(2, 1)
@@ -273,7 +298,7 @@ def _exclusive_stdout() -> Iterator[Write]:
             view = view[os.write(output, view) :]
 
     try:
-        yield write
+        yield write, pipe_writer(output, write)
     finally:
         sys.stdout.flush()
         os.dup2(output, 1)

@@ -3,19 +3,38 @@
 import asyncio
 import os
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openapi_mcp.runtime.stdio_streams import OversizedLine, Read, background_writer, read_lines, split_lines
+from openapi_mcp.runtime.stdio_streams import (
+    EnqueueWrite,
+    OversizedLine,
+    Read,
+    background_writer,
+    is_waitable,
+    pipe_writer,
+    read_lines,
+    split_lines,
+)
 
 
 def reading(chunks: list[bytes]) -> Read:
     """Return a reader of these chunks, whatever size is requested."""
     remaining = iter(chunks)
     return lambda _size: next(remaining, b"")
+
+
+def queued(enqueue: EnqueueWrite, data: bytes) -> "Future[None]":
+    """Return the future of bytes that a thread writes."""
+    future = enqueue(data)
+    assert future is not None
+    return future
 
 
 @given(lines=st.lists(st.binary(max_size=8).map(lambda data: data.replace(b"\n", b"")), max_size=8), data=st.data())
@@ -69,7 +88,7 @@ def test_writes_are_complete_and_in_order() -> None:
 
     async def write() -> None:
         with background_writer(written.append) as enqueue:
-            await asyncio.gather(*(asyncio.wrap_future(enqueue(bytes([number]))) for number in range(50)))
+            await asyncio.gather(*(asyncio.wrap_future(queued(enqueue, bytes([number]))) for number in range(50)))
 
     asyncio.run(write())
     assert written == [bytes([number]) for number in range(50)]
@@ -85,7 +104,7 @@ def test_cancelled_write_never_happens() -> None:
 
     async def run() -> None:
         with background_writer(write) as enqueue:
-            first, second, third = (enqueue(data) for data in (b"1", b"2", b"3"))
+            first, second, third = (queued(enqueue, data) for data in (b"1", b"2", b"3"))
             assert second.cancel()
             os.write(outlet, b"..")
             await asyncio.gather(asyncio.wrap_future(first), asyncio.wrap_future(third))
@@ -103,9 +122,9 @@ def test_cancelled_write_frees_its_memory() -> None:
 
     async def run() -> None:
         with background_writer(lambda _: os.read(inlet, 1)) as enqueue:
-            first = enqueue(b"1")
+            first = queued(enqueue, b"1")
             for _ in range(100):
-                second = enqueue(data)
+                second = queued(enqueue, data)
                 assert sys.getrefcount(data) == unused + 1
                 assert second.cancel()
                 assert sys.getrefcount(data) == unused
@@ -123,7 +142,76 @@ def test_failing_write_raises_in_its_future() -> None:
 
     async def run() -> None:
         with background_writer(write) as enqueue:
-            await asyncio.wrap_future(enqueue(b"1"))
+            await asyncio.wrap_future(queued(enqueue, b"1"))
 
     with pytest.raises(BrokenPipeError):
         asyncio.run(run())
+
+
+def test_lines_of_a_pipe_need_no_thread() -> None:
+    inlet, outlet = os.pipe()
+    threads = threading.active_count()
+
+    async def collect() -> list[bytes | OversizedLine]:
+        lines: list[bytes | OversizedLine] = []
+        os.write(outlet, b"1\n2\n3")
+        async for line in read_lines(lambda size: os.read(inlet, size), 100, inlet):
+            assert threading.active_count() == threads
+            lines.append(line)
+            if line == b"2":
+                asyncio.get_running_loop().call_later(0.01, os.write, outlet, b"3\n\n4")
+                asyncio.get_running_loop().call_later(0.02, os.close, outlet)
+        return lines
+
+    assert asyncio.run(collect()) == [b"1", b"2", b"33", b"4"]
+    assert os.get_blocking(inlet)
+    os.close(inlet)
+
+
+def test_waiting_for_a_pipe_can_be_cancelled() -> None:
+    inlet, outlet = os.pipe()
+
+    async def run() -> None:
+        async with asyncio.timeout(0.01):
+            async for _ in read_lines(lambda size: os.read(inlet, size), 100, inlet):
+                pass
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(run())
+    os.close(inlet)
+    os.close(outlet)
+
+
+def test_what_fits_into_a_pipe_is_written_at_once_and_in_order() -> None:
+    inlet, outlet = os.pipe()
+    large = b"x" * 300_000
+
+    def write(data: bytes) -> None:
+        while data:
+            data = data[os.write(outlet, data) :]
+
+    async def run() -> bytes:
+        with background_writer(write, pipe_writer(outlet, write)) as enqueue:
+            assert enqueue(b"first ") is None
+            futures = [enqueue(large), enqueue(b" last")]  # nobody reads yet
+            received = b""
+            while len(received) < len(large) + 11:
+                received += await asyncio.to_thread(os.read, inlet, 65536)
+            assert all(future is not None for future in futures)
+            await asyncio.gather(*(asyncio.wrap_future(future) for future in futures if future is not None))
+            assert enqueue(b"again") is None
+        return received
+
+    assert asyncio.run(run()) == b"first " + large + b" last"
+    assert os.read(inlet, 100) == b"again"
+    os.close(inlet)
+    with pytest.raises(BrokenPipeError):
+        (pipe_writer(outlet, write) or write)(b"nobody reads")
+    os.close(outlet)
+
+
+def test_files_are_left_to_threads(tmp_path: Path) -> None:
+    with (tmp_path / "file").open("wb") as file:
+        assert not is_waitable(file.fileno())
+        assert pipe_writer(file.fileno(), file.write) is None
+    assert not is_waitable(10_000)

@@ -27,6 +27,7 @@ from ..server.grants import GRANT, SUBJECT_TOKEN
 from ..server.reloadable import ReloadableServer
 from ..server.server import Reply, Server
 from ..session_state import SESSION_STATE
+from ..types import MISSING
 from ..upstream.shares import CALLER, Caller
 from . import access
 from .access import LOOPBACK, AccessPolicy, Door, Headers
@@ -266,9 +267,12 @@ class _Endpoint:
             raise HTTPError(405, message, headers={"Allow": ", ".join(allowed)})
 
     async def _post(self, request: _ClientRequest) -> Reply | None:
+        message = self._reader.read_arrived(request.direct)
+        if message is not MISSING:
+            return await self._handle(protocol.classify(message), request)
         with self._memory.of(request.caller) as memory:
             with self._messages.place(request.caller):
-                message = await self._reader.read(request.receive, request.headers, memory, request.direct)
+                message = await self._reader.read(request.receive, request.headers, memory)
             return await self._handle(protocol.classify(message), request)
 
     async def _handle(self, message: Any, request: _ClientRequest) -> Reply | None:
@@ -286,7 +290,8 @@ class _Endpoint:
         if not (isinstance(step.action, ToolCall) or step.batch):  # takes no time, so it needs no place
             return await self._reply(step, session, request)
         with await self._place(caller, None if step.action is None else step.action.request_id) as place:
-            await self._turns.begin()
+            if (turn := self._turns.begin()) is not None:
+                await turn
             return await self._reply(step, session, request, self._callers.counted_as(caller, session), place)
 
     async def _place(self, caller: Caller, request_id: jsonrpc.RequestId | None) -> TakenPlace:

@@ -54,10 +54,10 @@ class DirectRequest:
             scope: Scope = cast("Scope", cycle.scope)
             scope["extensions"] = {_EXTENSION: cls(connection, cycle)}
 
-    def take_body(self) -> bytes | None:
-        """Return the body if all of it has arrived, instead of `receive`; else None."""
+    def take_body(self, max_bytes: int) -> bytes | None:
+        """Return the body if all of it has arrived and is less than `max_bytes`, instead of `receive`; else None."""
         cycle = self._cycle
-        if cycle.more_body or cycle.disconnected or cycle.waiting_for_100_continue:
+        if cycle.more_body or cycle.disconnected or cycle.waiting_for_100_continue or len(cycle.body) >= max_bytes:
             return None
         body, cycle.body = bytes(cycle.body), bytearray()
         cycle.message_event.clear()  # from now on it is set by the end of the connection

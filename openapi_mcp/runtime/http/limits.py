@@ -14,6 +14,7 @@ from starlette.types import Receive
 
 from .. import background
 from ..protocol import jsonrpc
+from ..types import MISSING, Missing
 from ..upstream.shares import ADDRESS_RATIO, CLIENT_RATIO, NO_LIMIT, Caller, SharedSlots, Shares
 from ..upstream.timers import TimeLimit, Timers
 from .direct import DirectRequest
@@ -65,13 +66,15 @@ class MessageReader:
         self._seconds = seconds
         self._timers = Timers(seconds)
 
-    async def read(
-        self,
-        receive: Receive,
-        headers: Mapping[str, str],
-        memory: "TakenMemory",
-        direct: DirectRequest | None = None,
-    ) -> Any:
+    def read_arrived(self, direct: DirectRequest | None) -> Any | Missing:
+        """Return the JSON value in a body that has arrived and is small, as `read` does; MISSING for any other body.
+
+        Nothing is waited for, and no memory counts.
+        """
+        body = None if direct is None else direct.take_body(min(self.max_bytes + 1, _SMALL_BYTES))
+        return MISSING if body is None else _decode(body)
+
+    async def read(self, receive: Receive, headers: Mapping[str, str], memory: "TakenMemory") -> Any:
         """Return the JSON value in the body of a request, which takes some `memory`.
 
         Raises HTTPError: 413 for a body beyond `max_bytes`, 408 for one that does not arrive in time, 400 for one that
@@ -84,19 +87,12 @@ class MessageReader:
             if int(announced) > self.max_bytes:
                 raise self._too_large()
             await memory.reserve(int(announced), self._seconds)
-        body = None if direct is None else direct.take_body()
-        if body is None:
-            body = await self._body_in_time(receive, memory)
-        elif len(body) > self.max_bytes:
-            raise self._too_large()
-        try:
-            values = jsonrpc.count_values(body)
-            memory.grow(len(body), values, body.count(b"{") - body.count(b"{}") if values else 0)
-            if values > jsonrpc.MAX_QUICK_VALUES:
-                return await background.run("large", jsonrpc.decode_in_steps, body)
-            return jsonrpc.decode(body)
-        except jsonrpc.InvalidJson as problem:
-            raise HTTPError(400, str(problem), code=jsonrpc.PARSE_ERROR, request_id=problem.request_id) from None
+        body = await self._body_in_time(receive, memory)
+        values = jsonrpc.count_values(body)
+        memory.grow(len(body), values, body.count(b"{") - body.count(b"{}") if values else 0)
+        if values > jsonrpc.MAX_QUICK_VALUES:
+            return await background.run("large", _decode, body, jsonrpc.decode_in_steps)
+        return _decode(body)
 
     async def _body_in_time(self, receive: Receive, memory: "TakenMemory") -> bytes:
         try:
@@ -121,6 +117,14 @@ class MessageReader:
 
     def _too_large(self) -> HTTPError:
         return HTTPError(413, f"A message may have at most {self.max_bytes} bytes.")
+
+
+def _decode(body: bytes, decode: Callable[[bytes], Any] = jsonrpc.decode) -> Any:
+    """Return the JSON value in a body. Raises HTTPError (400)."""
+    try:
+        return decode(body)
+    except jsonrpc.InvalidJson as problem:
+        raise HTTPError(400, str(problem), code=jsonrpc.PARSE_ERROR, request_id=problem.request_id) from None
 
 
 class Capacity:
@@ -232,8 +236,8 @@ class Turns:
         self._since = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    async def begin(self) -> None:
-        """Wait for the turn of a call; there is no wait where few calls begin."""
+    def begin(self) -> "asyncio.Future[None] | None":
+        """Return what a call has to wait for until its turn; None where few calls begin."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
             now = loop.time()
@@ -241,11 +245,11 @@ class Turns:
                 self._since, self._begun = now, 0
             self._begun += 1
             if self._begun <= self._size:
-                return
+                return None
             loop.call_soon(self._next_turn, loop)
         turn = loop.create_future()
         self._waiting.append(turn)
-        await turn
+        return turn
 
     def _next_turn(self, loop: asyncio.AbstractEventLoop) -> None:
         for _ in range(min(self._size, len(self._waiting))):

@@ -39,6 +39,8 @@ MAX_CACHED_IDS: Final = 1024
 _MAX_ID_LENGTH: Final = 200
 """Characters of an id, twice the longest that is issued; a longer one is not looked at."""
 
+_NO_SESSION: Final = None, 0.0
+
 
 class Sessions:
     """Issues session ids and reads them back. Ids of one `principal`, or of one `owner`, are not valid for another."""
@@ -55,7 +57,7 @@ class Sessions:
         self._lifetime = lifetime
         self._clock = clock
         self._key = hmac.digest(secret, b"openapi-mcp session\0" + principal.encode(), "sha256")
-        self._body = lru_cache(MAX_CACHED_IDS)(self._verify)
+        self._session = lru_cache(MAX_CACHED_IDS)(self._verify)
 
     @classmethod
     def random(cls) -> "Sessions":
@@ -73,17 +75,17 @@ class Sessions:
 
     def read(self, token: str, owner: str = "") -> Session | None:
         """Return the session of an id; None if it was not issued here and to `owner`, was altered, or has expired."""
-        body = self._body(token, owner) if len(token) <= _MAX_ID_LENGTH else None
-        if body is None:
-            return None
-        revision, issued, nonce = body.split(".")
-        expired = int(issued, 16) + self._lifetime < self._clock()
-        return None if expired or revision not in HANDSHAKE else Session(revision=revision, id=nonce)
+        session, end = self._session(token, owner) if len(token) <= _MAX_ID_LENGTH else _NO_SESSION
+        return None if end < self._clock() else session
 
-    def _verify(self, token: str, owner: str) -> str | None:
-        """Return the signed part of an id; None if the signature is wrong."""
+    def _verify(self, token: str, owner: str) -> tuple[Session | None, float]:
+        """Return the session of an id and the time of its end; no session if the signature is wrong."""
         body, _, signature = token.rpartition(".")
-        return body if token.isascii() and hmac.compare_digest(self._signature(body, owner), signature) else None
+        if not (token.isascii() and hmac.compare_digest(self._signature(body, owner), signature)):
+            return _NO_SESSION
+        revision, issued, nonce = body.split(".")
+        session = Session(revision=revision, id=nonce) if revision in HANDSHAKE else None
+        return session, int(issued, 16) + self._lifetime
 
     def _signature(self, body: str, owner: str) -> str:
         digest = hmac.digest(self._key, f"{body}\0{owner}".encode("utf-8", "surrogatepass"), "sha256")

@@ -8,8 +8,9 @@ Specification: server/tools, server/utilities/logging of 2024-11-05 to 2025-11-2
 basic/utilities/progress, basic/patterns/subscriptions of 2026-07-28.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
@@ -75,9 +76,7 @@ class ToolCall(NamedTuple):
         """Return the error response (HTTP status 400) for headers that differ from the arguments, else None."""
         if self.headers is None:
             return None
-        from .header_arguments import check_header_arguments
-
-        refusal = check_header_arguments(input_schema, self.arguments, self.headers)
+        refusal = _header_check()(input_schema, self.arguments, self.headers)
         return None if refusal is None else refusal.reply(self.request_id)
 
     def reply(self, result: CallToolResult, output_schema: Schema | None = None) -> JsonObject:
@@ -111,6 +110,14 @@ class ToolCall(NamedTuple):
     def refuse(self, message: str) -> JsonObject:
         """Return the response for an unknown tool (-32602: server/tools, "Error Handling")."""
         return jsonrpc.error(jsonrpc.INVALID_PARAMS, message, request_id=self.request_id)
+
+
+@cache
+def _header_check() -> "Callable[[Schema, Mapping[str, Any], Headers], Refusal | None]":
+    """Return the function that compares headers with arguments, imported at the first call of the stateless era."""
+    from .header_arguments import check_header_arguments
+
+    return check_header_arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,7 +115,7 @@ def build(base_url: BaseUrl, template: str, values: Mapping[str, PathValue], que
 def _is_final(path: str, query: str) -> bool:
     """Return whether httpx would change neither path nor query."""
     is_short = len(path) + len(query) < _MAX_PREPARED
-    return is_short and _ESCAPED.fullmatch(path) is not None and _ESCAPED.fullmatch(query) is not None
+    return is_short and _ESCAPED.fullmatch(path) is not None and (not query or _ESCAPED.fullmatch(query) is not None)
 
 
 class _Expressions(NamedTuple):

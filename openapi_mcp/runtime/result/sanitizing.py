@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, AnyStr, Final, cast
 from urllib.parse import quote, quote_plus
 
 import httpx
@@ -20,6 +20,7 @@ from .. import jsontext
 from ..request.build import RequestOptions
 from ..request.redaction import is_secret_header, secrets_of_url
 from ..types import MISSING, CallToolResult, JsonObject
+from ..upstream.http11 import raw_headers
 from . import content, hidden_characters
 from .content import DecodedBody
 from .partial_json import like
@@ -117,7 +118,7 @@ class Sanitizer:
 
     def text(self, text: str) -> str:
         """Return a text without secrets and hidden characters."""
-        if self._forms and any(form in text for form in self._forms):
+        if _holds_any(text, self._forms):
             text = self._pattern.sub(REDACTED, text)
         return hidden_characters.escape(text)
 
@@ -167,9 +168,9 @@ class Sanitizer:
         """Return a response without secrets in its headers, its reason and its bytes; hidden characters stay."""
         if not self._bytes:
             return response
-        headers = response.headers.raw
-        parts = (response.content, response.extensions.get("reason_phrase", b""), *(value for _, value in headers))
-        if not any(form in part for form in self._bytes for part in parts):
+        headers = raw_headers(response)
+        parts = (response.content, response.extensions.get("reason_phrase", b""), *[value for _, value in headers])
+        if not _holds_any(b"\n".join(parts), self._bytes):
             return response
         reason, *values = (self._bytes_pattern.sub(REDACTED.encode(), part) for part in parts[1:])
         fields = zip((name for name, _ in headers), values, strict=True)
@@ -205,6 +206,10 @@ class Sanitizer:
     def _is_secret_number(self, value: Any) -> bool:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return is_number and abs(value) < _MAX_NUMBER and json.dumps(value) in self._numbers
+
+
+def _holds_any(text: AnyStr, forms: Iterable[AnyStr]) -> bool:
+    return any(form in text for form in forms)
 
 
 def _pattern(form: str) -> str:

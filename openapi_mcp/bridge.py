@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from . import modes
 from .cache.compilations import CompilationCache
 from .cache.files import Cache, folder
+from .cache.indexes import IndexCache
 from .compilation import Compilation, DocumentInfo
 from .config import Config
 from .errors import Problem, UnknownTool, UsageError
@@ -43,6 +44,8 @@ class Bridge:
     compilation: Compilation
     loaded_document: "Document | None" = field(default=None, repr=False, compare=False)
     """The document, if it was read and will be needed again."""
+    indexes: IndexCache | None = field(default=None, repr=False, compare=False)
+    """The cache for the indexes of searches."""
 
     @classmethod
     def open(
@@ -60,7 +63,7 @@ class Bridge:
         entries = None if config.no_cache else CompilationCache(Cache(folder()), config.source, options)
         if entries and (entry := entries.find()):
             _check_names(config, *entry)
-            return cls(config, *entry)
+            return cls(config, *entry, indexes=entries.indexes(entry))
         from .tools import compiler
 
         document = compiler.load(config.source, options, progress)
@@ -69,7 +72,8 @@ class Bridge:
         if entries:
             entries.store(entry)
         _check_names(config, *entry)
-        return cls(config, *entry, document if with_document or config.check_contract else None)
+        kept = document if with_document or config.check_contract else None
+        return cls(config, *entry, kept, entries.indexes(entry) if entries else None)
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
@@ -113,6 +117,7 @@ class Bridge:
             page_size=self.config.page_size,
             sizes=self.sizes,
             limits=self.config.code_limits,
+            store=self.indexes,
         )
 
     @cached_property

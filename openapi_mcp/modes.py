@@ -3,13 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .code_mode.limits import DEFAULT_LIMITS, CodeLimits
 from .errors import UsageError
 from .runtime.server.catalog import Catalog
 from .runtime.tool import Tool
 from .token_budget import tokens, tokens_of_bytes
+
+if TYPE_CHECKING:
+    from .runtime.search.stored import IndexStore
 
 
 class Mode(StrEnum):
@@ -61,9 +64,9 @@ def decide(mode: Mode, tools: Sequence[Tool], sizes: Mapping[str, int] = {}) -> 
 
 
 def _has_search() -> bool:
-    from .runtime.search import ranking
+    from .runtime.search import full_text
 
-    return ranking.is_available()
+    return full_text.is_available()
 
 
 def _excess(tools: Sequence[Tool], sizes: Mapping[str, int]) -> str:
@@ -81,8 +84,11 @@ def catalog(
     page_size: int | None = None,
     sizes: Mapping[str, int] = {},
     limits: CodeLimits = DEFAULT_LIMITS,
+    store: "IndexStore | None" = None,
 ) -> Catalog:
     """Return the tools as a mode offers them; `pinned` are listed in a search as well; `sizes` are those of Catalog.
+
+    The index of a search is kept in `store`.
 
     Raises UsageError for a pin that is no tool or has the name of a search tool, where SQLite has no full-text search,
     and where the sandbox of code mode is not installed.
@@ -100,8 +106,8 @@ def catalog(
         hint = "use --mode all, or another build of Python"
         raise UsageError(message, where=f"--mode {mode}", hint=hint)
     if mode is Mode.CODE:
-        return _code_catalog(tools, pinned, page_size, limits)
-    return search_catalog(tools, pinned=pinned, page_size=page_size)
+        return _code_catalog(tools, pinned, page_size, limits, store)
+    return search_catalog(tools, pinned=pinned, page_size=page_size, store=store)
 
 
 def check_pins(tools: Sequence[Tool], pinned: Sequence[str]) -> None:
@@ -115,11 +121,17 @@ def check_pins(tools: Sequence[Tool], pinned: Sequence[str]) -> None:
             raise UsageError(f"no such tool: {name}", where=f"--pin {name}", hint=hint)
 
 
-def _code_catalog(tools: Sequence[Tool], pinned: Sequence[str], page_size: int | None, limits: CodeLimits) -> Catalog:
+def _code_catalog(
+    tools: Sequence[Tool],
+    pinned: Sequence[str],
+    page_size: int | None,
+    limits: CodeLimits,
+    store: "IndexStore | None",
+) -> Catalog:
     try:
         from .code_mode.tools import code_catalog
 
-        return code_catalog(tools, pinned=pinned, page_size=page_size, limits=limits)
+        return code_catalog(tools, pinned=pinned, page_size=page_size, limits=limits, store=store)
     except (ImportError, FileNotFoundError):
         hint = "pip install 'mcp-openapi-bridge[code]', which brings pydantic-monty"
         raise UsageError("the sandbox for programs is not installed", where="--mode code", hint=hint) from None

@@ -47,6 +47,7 @@ RARE = {
     "runtime.protocol.trace_context",
     "runtime.result.build",
     "runtime.search.ranking",
+    "runtime.search.stored",
     "runtime.server.deviations",
     "runtime.server.functions",
     "tools.names",

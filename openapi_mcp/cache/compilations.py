@@ -21,11 +21,13 @@ from urllib.parse import urlsplit
 from .. import __version__
 from ..compilation import CompileOptions, DocumentInfo
 from ..document.addresses import is_remote, local_path, real_path
+from ..egress.policy import EgressPolicy
 from ..errors import DocumentError
 from ..regular_files import MAX_DOCUMENT_BYTES, digest_of
 from ..runtime.request.redaction import redact
 from .decoder import CacheEntry, InvalidCacheFile, load
 from .files import Cache
+from .indexes import IndexCache
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -56,18 +58,29 @@ class CompilationCache:
 
     def store(self, entry: CacheEntry) -> None:
         """Cache tools for the next start."""
-        info, compilation = entry
-        if self._source == "-" or info.unread or any(map(_may_be_signed, info.digests.keys() - {info.uri})):
-            return
-        if any("@" in urlsplit(url).netloc for url in compilation.base_urls):
+        key = self._key_of(entry)
+        if key is None:
             return
         from .encoder import dump
 
-        key = self._key(*(("", "") if is_remote(self._source) else (info.uri, info.digests[info.uri])))
         try:
             self._cache.put(key, dump(entry))
         except ValueError as error:
             logger.debug("The tools cannot be cached: %s", error)
+
+    def indexes(self, entry: CacheEntry) -> IndexCache | None:
+        """Return the cache for the indexes of searches among these tools; None where tools are not cached either."""
+        key = self._key_of(entry)
+        return IndexCache(self._cache, key, entry[0]) if key else None
+
+    def _key_of(self, entry: CacheEntry) -> str | None:
+        """Return the key of tools; None if they may not be written to the disk."""
+        info, compilation = entry
+        if self._source == "-" or info.unread or any(map(_may_be_signed, info.digests.keys() - {info.uri})):
+            return None
+        if any("@" in urlsplit(url).netloc for url in compilation.base_urls):
+            return None
+        return self._key(*(("", "") if is_remote(self._source) else (info.uri, info.digests[info.uri])))
 
     def _current_key(self) -> str | None:
         """Return the key of the document as it is now: by content if local; None if it cannot be read or cached."""
@@ -98,7 +111,9 @@ class CompilationCache:
         from ..document.fetcher import Fetcher
 
         home = self._source if is_remote(self._source) else ""
-        fetcher = Fetcher(home, self._options.headers, certificates=self._options.certificates)
+        options = self._options
+        policy = EgressPolicy(options.egress)
+        fetcher = Fetcher(home, options.headers, certificates=options.certificates, egress=policy)
         url = self._source if uri == info.uri else uri
         fetched = fetcher.get_again(url, MAX_DOCUMENT_BYTES, info.validators.get(uri, {}))
         return fetched is None or (redact(fetched.url), _sha256(fetched.data)) == (uri, info.digests[uri])

@@ -16,7 +16,7 @@ from ..errors import Problem
 from ..modes import Mode
 from ..runtime.protocol.output_schemas import open_schema
 from ..runtime.request.redaction import redact
-from ..runtime.search.ranking import is_available
+from ..runtime.search.full_text import is_available
 from ..runtime.search.tools import search_catalog
 from ..runtime.tool import Argument, Tool
 from ..selection import only_reads, read_only_candidates

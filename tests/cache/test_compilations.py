@@ -17,13 +17,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from benchmarks import synthetic
 from openapi_mcp import __version__
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.cache import compilations, decoder
 from openapi_mcp.cache.compilations import CompilationCache
-from openapi_mcp.cache.files import Cache
+from openapi_mcp.cache.files import VARIABLE, Cache
 from openapi_mcp.compilation import BaseUrlOptions, CompileOptions
 from openapi_mcp.config import Config
+from openapi_mcp.runtime.search import stored
+from openapi_mcp.runtime.search.stored import MIN_STORED_TOOLS
+from openapi_mcp.runtime.search.tools import ToolFinder
 from openapi_mcp.selection import Selection
 from openapi_mcp.tools import compiler
 from tests.conftest import ROOT
@@ -293,3 +297,25 @@ def test_start_without_the_cache_folder_of_others_says_so_once(cached: CachedDoc
     )
     assert started.stderr.count("warning: the cache is not used: other users can write to the folder") == 1
     assert "1 tool from 1 operation" in started.stderr
+
+
+def test_index_of_the_search_is_kept_with_the_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
+    source = tmp_path / "api.json"
+    source.write_text(json.dumps(synthetic.document(MIN_STORED_TOOLS)))
+    first = Bridge.open(Config(source=str(source)))
+    assert first.indexes is not None
+    assert first.indexes.load(first.tools) is None
+    ToolFinder(first.tools, first.indexes).find("list users", 5)
+    second = Bridge.open(Config(source=str(source)))
+    assert second.indexes is not None
+    data = second.indexes.load(second.tools)
+    assert data is not None
+    assert len(stored.load(data, len(second.tools))[0]) == len(second.tools)
+    assert second.indexes.load(second.tools[1:]) is None, "other tools have an index of their own"
+    changed = synthetic.document(MIN_STORED_TOOLS) | {"info": {"title": "Another", "version": "1"}}
+    source.write_text(json.dumps(changed))
+    third = Bridge.open(Config(source=str(source)))
+    assert third.indexes is not None
+    assert third.indexes.load(third.tools) is None
+    assert Bridge.open(Config(source=str(source), no_cache=True)).indexes is None

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..tool import Tool
-from .ranking import Hit
 
 if TYPE_CHECKING:  # a server starts without them
+    from .ranking import Hit
     from .signatures import Detail, Signature
 
 MAX_ANSWER: Final = 16_000
@@ -68,7 +68,7 @@ _ELIDED: Final = "Shortened: {numbers}. describe_tool shows the rest."
 
 
 def render_hits(
-    hits: Sequence[Hit],
+    hits: "Sequence[Hit]",
     count: int,
     presentation: ToolPresentation = BY_NAME,
     *,
@@ -98,7 +98,7 @@ def render_hits(
 
 
 def _frames(
-    hits: Sequence[Hit], presentation: ToolPresentation, reasons: Sequence[str], first: int
+    hits: "Sequence[Hit]", presentation: ToolPresentation, reasons: Sequence[str], first: int
 ) -> Iterator[list[str]]:
     """Yield the lines of each hit without its signature, as long as these and a short signature fit."""
     free = MAX_ANSWER - 4 * _MIN_SIGNATURE  # for the head and what follows the hits
@@ -131,7 +131,7 @@ def _signature(tool: Tool, max_bytes: int, detail: "Detail", *, results: bool) -
     return signature(tool.input_schema, output, max_bytes=max_bytes, detail=detail)
 
 
-def _line(number: int, hit: Hit, presentation: ToolPresentation) -> str:
+def _line(number: int, hit: "Hit", presentation: ToolPresentation) -> str:
     name = "" if presentation.results else presentation.name(hit.tool)  # which the signature then has
     return f"{number}. {entry_line(hit.tool, name)}"
 
@@ -142,7 +142,7 @@ def entry_line(tool: Tool, name: str) -> str:
     return f"{about}{about and ' '}({tool.method} {tool.path})"
 
 
-def _producer_lines(hit: Hit, presentation: ToolPresentation) -> Iterator[str]:
+def _producer_lines(hit: "Hit", presentation: ToolPresentation) -> Iterator[str]:
     """Yield a line for each tool that finds a value for a hit, with the arguments that it needs."""
     for argument, tool in hit.producers:
         required = tool.input_schema.get("required", ())

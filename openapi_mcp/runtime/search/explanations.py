@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ..tool import Tool
-from .index import FIELD_WEIGHTS, index_tool, words_of
+from .full_text import FIELD_WEIGHTS
+from .index import index_tool, words_of
 from .intents import request_intents, tool_intents
 from .ranking import parse_query
 from .vectors import word_table

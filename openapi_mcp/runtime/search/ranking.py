@@ -11,19 +11,19 @@ time.
 
 import math
 import re
-import sqlite3
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
-from ..errors import SearchUnavailable
 from ..tool import Tool
+from . import stored
 from .dependencies import Dependencies, Producer
-from .index import FIELD_WEIGHTS, IndexedTool, index_tool, words_of
+from .full_text import FullText
+from .index import IndexedTool
 from .intents import request_intents, tool_intents
-from .vectors import ToolVectors, word_table
+from .stored import IndexStore
+from .vectors import word_table
 from .vocabulary import STOP_WORDS, SYNONYM_SETS, compounds, stem, words
 
 _HEAD, _CORE, _HEAD_SYNONYM, _CORE_SYNONYM, _REST = 1.0, 0.7, 0.6, 0.5, 0.3
@@ -165,18 +165,18 @@ class Hit:
 
 
 class Search:
-    """An index over some tools. Used by one thread at a time. Raises SearchUnavailable without FTS5."""
+    """An index over some tools. Used by one thread at a time. Raises SearchUnavailable without FTS5.
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    With a `store` the index is read from there, or left there for the next start.
+    """
+
+    def __init__(self, tools: Iterable[Tool], store: IndexStore | None = None) -> None:
         self._tools = tuple(tools)
-        texts = [words_of(tool) for tool in self._tools]
-        self._entries = [index_tool(tool, each) for tool, each in zip(self._tools, texts, strict=True)]
+        self._entries, self._vectors = stored.index(self._tools, store)
         self._intents = [tool_intents(tool) for tool in self._tools]
         self._dependencies = Dependencies(self._tools)
-        self._vectors = ToolVectors(texts)
-        self._database = _create_database(self._entries)
-        weakref.finalize(self, self._database.close)  # Python 3.13 warns of connections that nobody closes
-        self._counts = dict[str, int](self._database.execute("SELECT term, doc FROM terms"))
+        self._full_text = FullText(entry.fields for entry in self._entries)
+        self._counts = self._full_text.counts
 
     def find(self, text: str, limit: int) -> list[Hit]:
         """Return at most `limit` tools, the best first.
@@ -261,50 +261,9 @@ class Search:
     def _candidates(self, query_terms: Sequence[QueryTerm]) -> dict[int, float]:
         """Return the tools that BM25 finds, by index, with their scores relative to the best one."""
         searched = dict.fromkeys(chain.from_iterable((each.term, *each.synonyms) for each in query_terms))
-        match = " OR ".join(f'"{term}"' for term in searched if term in self._counts)
-        if not match:
-            return {}
-        rows = self._database.execute(_QUERY, (match, _MAX_CANDIDATES)).fetchall()
-        return {index: rank / (rows[0][1] or 1.0) for index, rank in rows}
+        return self._full_text.best(searched, _MAX_CANDIDATES)
 
     def _rarity(self, term: str) -> float:
         """Return BM25's inverse document frequency, never negative; 0 for a term that no tool has."""
         count = self._counts.get(term)
         return 0.0 if count is None else math.log(1 + (len(self._tools) - count + 0.5) / (count + 0.5))
-
-
-def is_available() -> bool:
-    """Return whether this Python's SQLite has full-text search."""
-    try:
-        _create_database(()).close()
-    except SearchUnavailable:
-        return False
-    return True
-
-
-_COLUMNS: Final = ", ".join(FIELD_WEIGHTS)
-# `=` begins the name of a synonym set (see `vocabulary`); terms are normalised already, so FTS5 must not change them.
-_CREATE: Final = (
-    f"CREATE VIRTUAL TABLE entries USING fts5({_COLUMNS}, content='', "
-    "tokenize=\"unicode61 remove_diacritics 0 tokenchars '='\")"
-)
-_INSERT: Final = f"INSERT INTO entries(rowid, {_COLUMNS}) VALUES (?{', ?' * len(FIELD_WEIGHTS)})"  # noqa: S608 - our own names
-_QUERY: Final = (
-    f"SELECT rowid, -bm25(entries, {', '.join(map(str, FIELD_WEIGHTS.values()))}) FROM entries "  # noqa: S608 - our own numbers
-    "WHERE entries MATCH ? ORDER BY 2 DESC, rowid LIMIT ?"
-)
-
-
-def _create_database(entries: Iterable[IndexedTool]) -> sqlite3.Connection:
-    """Return a database of the entries by number: an FTS5 table without its contents, and one of its terms."""
-    database = sqlite3.connect(":memory:", check_same_thread=False)
-    try:
-        database.execute(_CREATE)
-    except sqlite3.OperationalError:
-        database.close()
-        raise SearchUnavailable(
-            "Search mode needs SQLite with FTS5, and the sqlite3 module of this Python was built without it."
-        ) from None
-    database.executemany(_INSERT, ((index, *each.fields) for index, each in enumerate(entries)))
-    database.execute("CREATE VIRTUAL TABLE terms USING fts5vocab(entries, 'row')")
-    return database

@@ -10,7 +10,7 @@ import difflib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import SearchUnavailable
 from ..protocol import STATELESS, jsonrpc
@@ -19,8 +19,12 @@ from ..server.catalog import BuiltinTool, CallByName, Catalog, ListedTool
 from ..tool import Tool
 from ..types import CallToolResult, Schema, error_result, text_content
 from .answers import BY_NAME, ToolPresentation, render_hits, render_tool
-from .ranking import Hit, Search, is_available
+from .full_text import is_available
 from .topics import TOOLS_PER_PAGE, TOPICS_PER_PAGE, Topics, topics
+
+if TYPE_CHECKING:
+    from .ranking import Hit, Search
+    from .stored import IndexStore
 
 __all__ = ["ToolPresentation", "builtin_tools", "discovery_tools", "search_catalog", "topics"]
 
@@ -35,24 +39,30 @@ NAMES: Final = frozenset({"search_tools", "describe_tool", "call_tool"})
 _NEWEST: Final = list(STATELESS.values())[-1]
 
 
-def search_catalog(tools: Sequence[Tool], *, pinned: Iterable[str] = (), page_size: int | None = None) -> Catalog:
+def search_catalog(
+    tools: Sequence[Tool],
+    *,
+    pinned: Iterable[str] = (),
+    page_size: int | None = None,
+    store: "IndexStore | None" = None,
+) -> Catalog:
     """Return a catalog that lists the three tools and the pinned ones, and hides all others.
 
-    Pinned names that no tool has are ignored. Raises SearchUnavailable without FTS5, and ValueError if a pinned tool
-    has the name of one of the three.
+    The index of the search is kept in `store`. Pinned names that no tool has are ignored. Raises SearchUnavailable
+    without FTS5, and ValueError if a pinned tool has the name of one of the three.
     """
     if not is_available():
         raise SearchUnavailable(
             "Search mode needs SQLite with FTS5, and the sqlite3 module of this Python was built without it."
         )
     names = frozenset(pinned)
-    listed: list[ListedTool] = [*builtin_tools(tools), *(tool for tool in tools if tool.name in names)]
+    listed: list[ListedTool] = [*builtin_tools(tools, store), *(tool for tool in tools if tool.name in names)]
     return Catalog(listed, hidden=tools, page_size=page_size)
 
 
-def builtin_tools(tools: Sequence[Tool]) -> tuple[BuiltinTool, ...]:
+def builtin_tools(tools: Sequence[Tool], store: "IndexStore | None" = None) -> tuple[BuiltinTool, ...]:
     """Return `search_tools`, `describe_tool` and `call_tool` for some tools. The first search creates the index."""
-    search_server = _SearchServer(tools)
+    search_server = _SearchServer(tools, store=store)
     call_tool = BuiltinTool(
         name="call_tool",
         title="Call a tool",
@@ -65,12 +75,14 @@ def builtin_tools(tools: Sequence[Tool]) -> tuple[BuiltinTool, ...]:
     return (*_discovery_tools(search_server, "called with\ncall_tool"), call_tool)
 
 
-def discovery_tools(tools: Sequence[Tool], call_hint: str, presentation: ToolPresentation) -> tuple[BuiltinTool, ...]:
+def discovery_tools(
+    tools: Sequence[Tool], call_hint: str, presentation: ToolPresentation, store: "IndexStore | None" = None
+) -> tuple[BuiltinTool, ...]:
     """Return `search_tools` and `describe_tool` alone, for another way to call tools.
 
     `call_hint` tells a model that way, after "they are found here and ".
     """
-    return _discovery_tools(_SearchServer(tools, presentation), call_hint)
+    return _discovery_tools(_SearchServer(tools, presentation, store), call_hint)
 
 
 def _discovery_tools(search_server: "_SearchServer", call_hint: str) -> tuple[BuiltinTool, ...]:
@@ -160,8 +172,9 @@ def common_annotations(tools: Iterable[Tool]) -> Mapping[str, bool]:
 class ToolFinder:
     """A search among some tools, which creates its index once; for several threads."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], store: "IndexStore | None" = None) -> None:
         self.tools = {tool.name: tool for tool in tools}
+        self._store = store
         self._search: Search | None = None
         self._search_lock = threading.Lock()
 
@@ -170,11 +183,13 @@ class ToolFinder:
         """The topics of the tools."""
         return Topics(self.tools.values())
 
-    def find(self, request: str, limit: int, topic: str = "") -> tuple[list[Hit], list[str]]:
+    def find(self, request: str, limit: int, topic: str = "") -> "tuple[list[Hit], list[str]]":
         """Return the hits of a request, of a topic if one is given, and its words if most of them are unknown."""
+        from .ranking import Hit, Search  # with a table of synonyms: where a start needs none of it
+
         with self._search_lock:
             if self._search is None:
-                self._search = Search(self.tools.values())
+                self._search = Search(self.tools.values(), self._store)
             exact = [Hit(self.tools[request])] if request in self.tools else []
             hits = self._search.find(request, len(self.tools) if topic else limit)
             unknown, count = self._search.unknown_words(request)
@@ -188,8 +203,10 @@ class ToolFinder:
 class _SearchServer(ToolFinder):
     """The answers of the three tools."""
 
-    def __init__(self, tools: Sequence[Tool], presentation: ToolPresentation = BY_NAME) -> None:
-        super().__init__(tools)
+    def __init__(
+        self, tools: Sequence[Tool], presentation: ToolPresentation = BY_NAME, store: "IndexStore | None" = None
+    ) -> None:
+        super().__init__(tools, store)
         self._presentation = presentation
 
     async def search(self, arguments: Mapping[str, Any], _: CallByName) -> CallToolResult:

@@ -7,11 +7,12 @@ A word that is not in the table has no vector, so that a text in another languag
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import chain
 from math import log
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from .index import ToolWords
 from .vocabulary import MAX_CACHED_WORDS, STOP_WORDS, words
@@ -30,32 +31,40 @@ update change edit modify patch set put replace delete remove drop all
 PART_WEIGHTS: Final = {"name": 1.0, "path": 0.6, "end": 0.4, "tags": 0.3, "description": 0.6, "arguments": 0.2}
 """The weights of the fields of ToolWords in the vector of a tool."""
 
-_CHUNK: Final = 1000
-"""Tools whose vectors are computed together: their words' vectors take 40 MB at most."""
-
 
 class ToolVectors:
-    """The vectors of some tools with these words, by index."""
+    """The vectors of some tools, by index, and the number of tools that have a word, by its row in the table."""
 
-    def __init__(self, tools: Sequence[ToolWords]) -> None:
+    def __init__(self, counts: Mapping[int, int], matrix: "Matrix") -> None:
+        self.counts = counts
+        self.matrix = matrix
+        self._table = word_table()
+        self._highest_rarity = log(1 + len(matrix))
+        self._rarities = {row: log(1 + len(matrix) / (1 + count)) for row, count in counts.items()}
+
+    @classmethod
+    def of(cls, tools: Sequence[ToolWords]) -> Self:
+        """Return the vectors of tools with these words."""
         import numpy as np
 
-        self._table = table = word_table()
-        parts = [[table.rows_of(getattr(tool, part)) for part in PART_WEIGHTS] for tool in tools]
-        counts = Counter(row for tool_parts in parts for row in {row for part in tool_parts for row in part})
-        self._highest_rarity = log(1 + len(tools))
-        self._rarities = {row: log(1 + len(tools) / (1 + count)) for row, count in counts.items()}
-        weighted = np.zeros((table.size, table.dimensions), np.float32)
-        weighted[list(counts)] = self._weighted(list(counts))
-        self._matrix = _matrix(parts, weighted)
+        texts = list(dict.fromkeys(text for tool in tools for text in tool))  # many tools share a path or arguments
+        number = {text: index for index, text in enumerate(texts)}
+        parts = {part: [number[getattr(tool, part)] for tool in tools] for part in PART_WEIGHTS}
+        rows = [word_table().rows_of(text) for text in texts]
+        vectors = cls(_counts(rows, parts.values()), np.zeros((len(tools), word_table().dimensions), np.float32))
+        sums = vectors._sums(rows)
+        for part, weight in PART_WEIGHTS.items():
+            vectors.matrix += np.float32(weight) * sums[parts[part]]
+        vectors.matrix = _unit(vectors.matrix)
+        return vectors
 
     def similarities(self, text: str) -> list[float]:
         """Return the cosine of a text's vector and that of each tool, at least 0; empty without a known word."""
         rows = self._table.rows_of(words(text))
-        if not rows or not len(self._matrix):
+        if not rows or not len(self.matrix):
             return []
         vector = _unit(self._weighted(rows).sum(axis=0, keepdims=True))[0]
-        cosines: list[float] = (self._matrix @ vector).clip(min=0.0).round(5).tolist()
+        cosines: list[float] = (self.matrix @ vector).clip(min=0.0).round(5).tolist()
         return cosines
 
     def _weighted(self, rows: Sequence[int]) -> "Matrix":
@@ -66,29 +75,23 @@ class ToolVectors:
         vectors: Matrix = self._table.vectors(rows) * np.array(rarities, np.float32)[:, None]
         return vectors
 
+    def _sums(self, texts: Sequence[Sequence[int]]) -> "Matrix":
+        """Return a unit vector for each text, given as rows of the table; zero for a text without words."""
+        import numpy as np
 
-def _matrix(tools: Sequence[Sequence[Sequence[int]]], weighted: "Matrix") -> "Matrix":
-    """Return a unit vector for each tool, given as the rows of its parts: the sum of those of its parts."""
-    import numpy as np
-
-    chunks = [np.zeros((0, weighted.shape[1]), np.float32)]
-    for start in range(0, len(tools), _CHUNK):
-        chunk = zip(*tools[start : start + _CHUNK], strict=True)
-        sums = [weight * _sums(part, weighted) for weight, part in zip(PART_WEIGHTS.values(), chunk, strict=True)]
-        chunks.append(_unit(np.add.reduce(sums)))
-    return np.concatenate(chunks)
+        rows, row_of = np.unique(np.fromiter(chain.from_iterable(texts), np.int64), return_inverse=True)
+        text_of = np.repeat(np.arange(len(texts)), list(map(len, texts)))
+        sums = np.zeros((len(texts), self._table.dimensions), np.float32)
+        for column, values in enumerate(self._weighted(rows.tolist()).T):
+            sums[:, column] = np.bincount(text_of, values[row_of], len(texts))
+        return _unit(sums)
 
 
-def _sums(texts: Sequence[Sequence[int]], weighted: "Matrix") -> "Matrix":
-    """Return a unit vector for each text; zero for a text without words."""
-    import numpy as np
-
-    sums = np.zeros((len(texts), weighted.shape[1]), np.float32)
-    if not_empty := [number for number, text in enumerate(texts) if text]:
-        ends = np.cumsum([len(texts[number]) for number in not_empty])
-        vectors = weighted[[row for text in texts for row in text]]
-        sums[not_empty] = np.add.reduceat(vectors, [0, *ends[:-1]])
-    return _unit(sums)
+def _counts(texts: Sequence[Sequence[int]], parts: Iterable[Sequence[int]]) -> Mapping[int, int]:
+    """Return the number of tools with each row of the table, given the number of a tool's text in each part."""
+    sets = list(map(frozenset, texts))
+    tools = (frozenset[int]().union(*map(sets.__getitem__, tool)) for tool in zip(*parts, strict=True))
+    return Counter(chain.from_iterable(tools))
 
 
 class WordTable:

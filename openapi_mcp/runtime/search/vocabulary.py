@@ -75,7 +75,14 @@ def _words(text: str) -> list[str]:
         text = _APOSTROPHE.sub(" ", text)
     if not text.isascii():
         text = _SCRIPT_BOUNDARY.sub(" ", text)
-    return _WORD.findall(_WORD_BOUNDARY.sub(" ", text))
+    found = _WORD.findall(text)
+    return found if text.islower() else [word for each in found for word in _parts_of_word(each)]
+
+
+@lru_cache(maxsize=MAX_CACHED_WORDS)
+def _parts_of_word(word: str) -> Sequence[str]:
+    """Return the words of one without spaces: `HTTPServer` has two."""
+    return _WORD_BOUNDARY.sub(" ", word).split(" ")
 
 
 def compounds(text: str) -> list[str]:

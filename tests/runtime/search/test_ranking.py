@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openapi_mcp.runtime.errors import SearchUnavailable
-from openapi_mcp.runtime.search import ranking
+from openapi_mcp.runtime.search import full_text
 from openapi_mcp.runtime.search.ranking import Hit, Search
 from openapi_mcp.runtime.tool import Tool
 from tests.compiling import compiled
@@ -204,6 +204,6 @@ def test_words_of_other_scripts_are_matched_exactly() -> None:
 
 def test_search_without_fts5_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     without_fts5(monkeypatch)
-    assert not ranking.is_available()
+    assert not full_text.is_available()
     with pytest.raises(SearchUnavailable, match="FTS5"):
         Search(TOOLS)

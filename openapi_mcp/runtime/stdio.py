@@ -16,7 +16,7 @@ from functools import partial
 from typing import Final
 
 from . import background
-from .protocol import Cancellation, Session, Step, Subscription, ToolCall, jsonrpc, list_changed
+from .protocol import Cancellation, ClientAnswer, Session, Step, Subscription, ToolCall, jsonrpc, list_changed
 from .server.hooks import Notify
 from .server.reloadable import ReloadableServer
 from .server.server import Server
@@ -171,6 +171,8 @@ class StdioSession:
             step = self._receive(line)
             self._session = step.session
             self._cancel_requests(step)
+            if isinstance(step.action, ClientAnswer):
+                self._state.answer(step.action.request_id, step.action.result)
             self._start(step, send, len(line) if isinstance(line, bytes) else 0)
             await self._in_flight.wait()
         self._server.changes.end()
@@ -220,7 +222,7 @@ class StdioSession:
         if isinstance(step.action, Subscription):
             task = asyncio.create_task(self._serve_subscription(step, step.action, send))
             _add(task, self._subscriptions)
-        elif step.reply or step.batch or not isinstance(step.action, Cancellation | None):
+        elif step.reply or step.batch or not isinstance(step.action, Cancellation | ClientAnswer | None):
             task = asyncio.create_task(self._answer(step, send))
             _add(task, self._tasks)
             self._in_flight.occupy(size, task)

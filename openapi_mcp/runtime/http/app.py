@@ -90,12 +90,14 @@ def create_app(
     """
     proxies = TrustedProxies(trusted_proxies)
     live = ReloadableServer.wrap(server)
-    store = SessionStore(*((lambda _message: None, None) if channel is None else (channel.broadcast, channel.ended)))
+    issuer = (sessions or Sessions.random()).for_principal(auth_token or "")
+    broadcast, ended = (_ignore, None) if channel is None else (channel.broadcast, channel.ended)
+    store = SessionStore(broadcast, ended, issuer.derived_key("state"))
     endpoint = _Endpoint(
         live,
         AccessPolicy(allowed_hosts=allowed_hosts, allowed_origins=allowed_origins, auth_token=auth_token, door=door),
         MessageReader(max_body_bytes, receive_timeout),
-        SessionManager((sessions or Sessions.random()).for_principal(auth_token or ""), store),
+        SessionManager(issuer, store),
         AnswerTimeouts(request_timeout),
         writer=partial(ResponseWriter, keep_alive=keep_alive),
         forwarded_headers=forwarded_headers,
@@ -122,6 +124,10 @@ def create_app(
     app.shortcut = (path, endpoint)
     app.trusted_proxies = proxies
     return app
+
+
+def _ignore(_message: bytes) -> None:
+    """Do nothing with a message for other processes, where there are none."""
 
 
 async def _health(_request: Request) -> PlainTextResponse:
@@ -228,7 +234,8 @@ class _Endpoint:
             return access.preflight_response(headers)
         self._policy.check_token(headers)
         if self._policy.door is not None:
-            GRANT.set(await self._policy.door.admit(headers, scope.get("query_string", b"")))
+            door, query = self._policy.door, scope.get("query_string", b"")
+            GRANT.set(door.known(headers, query) or await door.admit(headers, query))
             SUBJECT_TOKEN.set(headers.get("authorization", "").partition(" ")[2])
         if self._forwarded:
             FORWARDED.set(tuple((name, headers[key]) for name, key in self._forwarded if key in headers))

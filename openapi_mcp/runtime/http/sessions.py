@@ -2,9 +2,9 @@
 
 - `Sessions`: ids carry what was negotiated, signed; every process with the secret reads every id. An id proves nothing
   about who sends it.
-- `SessionStore`: ended sessions, log levels and calls in flight. Processes of one server tell each other of them, and
-  replicas where they share a channel. Sessions and requests are known by digests, and memory is bounded: the oldest are
-  forgotten.
+- `SessionStore`: ended sessions, log levels, calls in flight and answers to their questions. Processes of one server
+  tell each other of them, and replicas where they share a channel. Sessions and requests are known by digests, and
+  memory is bounded: the oldest are forgotten.
 - `SessionManager`: the session of a request, and the effects of its message on that session.
 
 Specification: basic/transports, "Session Management", of 2025-03-26 to 2025-11-25; basic/utilities/cancellation.
@@ -21,7 +21,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, get_args
 
-from ..protocol import HANDSHAKE, Cancellation, LogLevel, Session, Step, ToolCall, jsonrpc
+from ..protocol import HANDSHAKE, Cancellation, ClientAnswer, LogLevel, Session, Step, ToolCall, jsonrpc
 from ..server.grants import subject
 from ..session_state import STATE_FILES, SessionState
 from .access import Headers
@@ -69,8 +69,12 @@ class Sessions:
         return Sessions(self._secret, self._lifetime, self._clock, principal=principal)
 
     def issue(self, session: Session, owner: str = "") -> str:
-        """Return the id of a new session, in visible ASCII: `revision.time.nonce.signature`; `owner` is its subject."""
-        body = f"{session.revision}.{int(self._clock()):x}.{session.id or secrets.token_urlsafe(16)}"
+        """Return the id of a new session, in visible ASCII: `revision.time.nonce.signature`; `owner` is its subject.
+
+        The revision has the initials of the client's modes of elicitation behind it, as in `2025-11-25~fu`.
+        """
+        modes = "~" + "".join(mode[0] for mode in session.elicitation) if session.elicitation else ""
+        body = f"{session.revision}{modes}.{int(self._clock()):x}.{session.id or secrets.token_urlsafe(16)}"
         return f"{body}.{self._signature(body, owner)}"
 
     def read(self, token: str, owner: str = "") -> Session | None:
@@ -83,9 +87,17 @@ class Sessions:
         body, _, signature = token.rpartition(".")
         if not (token.isascii() and hmac.compare_digest(self._signature(body, owner), signature)):
             return _NO_SESSION
-        revision, issued, nonce = body.split(".")
-        session = Session(revision=revision, id=nonce) if revision in HANDSHAKE else None
-        return session, int(issued, 16) + self._lifetime
+        name, issued, nonce = body.split(".")
+        name, _, initials = name.partition("~")
+        revision = HANDSHAKE.get(name)
+        if revision is None:
+            return _NO_SESSION
+        modes = tuple(mode for mode in revision.elicitation if mode[0] in initials)
+        return Session(revision=name, id=nonce, elicitation=modes), int(issued, 16) + self._lifetime
+
+    def derived_key(self, purpose: str) -> bytes:
+        """Return a key for another purpose than ids, the same in all processes with the secret."""
+        return hmac.digest(self._key, b"openapi-mcp " + purpose.encode(), "sha256")
 
     def _signature(self, body: str, owner: str) -> str:
         digest = hmac.digest(self._key, f"{body}\0{owner}".encode("utf-8", "surrogatepass"), "sha256")
@@ -102,18 +114,24 @@ MAX_REMEMBERED_SESSIONS: Final = 10_000
 """Sessions whose end, log level and state are remembered: a megabyte of each, without the values of the states."""
 
 _DIGEST_SIZE: Final = 16
-_CANCELLED, ENDED, _LEVEL, _STREAM = b"c", b"e", b"l", b"s"
+_MAX_ANSWER_BYTES: Final = 200
+"""Bytes of an answer that siblings get: a message of theirs has 256, and the forms of this server are that small."""
+
+_ANSWERED, _CANCELLED, ENDED, _LEVEL, _STREAM = b"a", b"c", b"e", b"l", b"s"
 _Value = TypeVar("_Value")
 
 
 class SessionStore:
     """The state of sessions in this process; `broadcast` sends a message to its siblings' `receive`.
 
-    `shared` tells a process that starts later of the sessions that ended before.
+    `shared` tells a process that starts later of the sessions that ended before. `key` is that of all states.
     """
 
-    def __init__(self, broadcast: Callable[[bytes], None], shared: "EndedSessions | None" = None) -> None:
+    def __init__(
+        self, broadcast: Callable[[bytes], None], shared: "EndedSessions | None" = None, key: bytes = b""
+    ) -> None:
         self._broadcast = broadcast
+        self._state_key = key or secrets.token_bytes(32)
         self._shared = shared
         self._ended: dict[bytes, None] = {}
         self._levels: dict[bytes, LogLevel] = {}
@@ -121,6 +139,7 @@ class SessionStore:
         self._streams: dict[bytes, tuple[int, Stop]] = {}
         self._states: dict[bytes, SessionState] = {}
         self._handlers: dict[bytes, Callable[[bytes, bytes], None]] = {
+            _ANSWERED: self._on_answered,
             _CANCELLED: self._on_cancelled,
             ENDED: self._on_ended,
             _LEVEL: self._on_level,
@@ -144,9 +163,19 @@ class SessionStore:
         """Return what this process keeps for a session, or for all requests of a subject without one."""
         is_session = session.id is not None
         key = _key(session) if is_session else _id_digest(subject())
-        state = self._states.get(key) or SessionState(is_session=is_session, file=self._state_file(key))
+        state = self._states.get(key) or SessionState(
+            is_session=is_session, file=self._state_file(key), key=self._state_key, spend=self._spend
+        )
         _remember(self._states, key, state)
         return state
+
+    def _spend(self, text: str) -> bool:
+        """Return whether a text is spent for the first time; it is remembered like a session that has ended."""
+        spent = Session(id=text)
+        if self.restore(spent) is None:
+            return False
+        self.end(spent)
+        return True
 
     def _state_file(self, key: bytes) -> Path | None:
         folder = None if self._shared is None else self._shared.folder
@@ -155,6 +184,16 @@ class SessionStore:
     def cancel(self, session: Session, request_id: jsonrpc.RequestId) -> None:
         """Stop the call in flight with this id, if there is one."""
         self._publish(_CANCELLED, _key(session), _request(request_id))
+
+    def answer(self, session: Session, answer: ClientAnswer) -> None:
+        """Pass on the answer to a request of this server to the call that waits for it, in whichever process it is.
+
+        An answer that is too large for the siblings counts as one of a user who cancels.
+        """
+        value = jsonrpc.encode([answer.request_id, answer.result])
+        if len(value) > _MAX_ANSWER_BYTES:
+            value = jsonrpc.encode([answer.request_id, {"action": "cancel"}])
+        self._publish(_ANSWERED, _key(session), value)
 
     def end(self, session: Session) -> None:
         """End a session: stop its calls and its stream, and refuse its next requests."""
@@ -187,6 +226,12 @@ class SessionStore:
     def _publish(self, kind: bytes, key: bytes, value: bytes) -> None:
         self._handlers[kind](key, value)
         self._broadcast(kind + key + value)
+
+    def _on_answered(self, key: bytes, value: bytes) -> None:
+        state = self._states.get(key)
+        if state is not None and state.waiting:
+            request_id, result = jsonrpc.decode(value)
+            state.answer(request_id, result)
 
     def _on_cancelled(self, key: bytes, request: bytes) -> None:
         stop = self._calls.get(key, {}).get(request)
@@ -298,6 +343,8 @@ class SessionManager:
         for part in step.batch or (step,):
             if isinstance(part.action, Cancellation):
                 self.store.cancel(session, part.action.request_id)
+            elif isinstance(part.action, ClientAnswer):
+                self.store.answer(session, part.action)
         return []
 
     def call_tracker(self, step: Step, session: Session) -> RegisterStop | None:

@@ -1,15 +1,24 @@
 """`openapi-mcp search`: what models find, for people and programs."""
 
 import json
+import re
+import shlex
 import sys
+from textwrap import indent
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from openapi_mcp.bridge import Bridge
 from openapi_mcp.cli.main import app
 from openapi_mcp.cli.search import print_rows
+from openapi_mcp.config import Config
 from openapi_mcp.errors import UnknownTool, UsageError
+from openapi_mcp.modes import Mode
+from openapi_mcp.runtime.search.answers import render_hits
+from openapi_mcp.runtime.search.tools import ToolFinder
+from tests.conftest import ROOT
 from tests.databases import without_fts5
 
 PETSTORE = "specs/petstore.yaml"
@@ -86,3 +95,18 @@ def test_a_table_at_a_terminal_escapes_control_characters(
     assert "x: found by b" in shown.out
     assert "\x1b[31m" not in shown.out
     assert "1 tool" in shown.err
+
+
+def test_commands_of_the_documentation_work() -> None:
+    text = (ROOT / "docs" / "search.md").read_text()
+    commands = re.findall(r"^    openapi-mcp search petstore.yaml(.*?)(?:  +\S.*)?$", text, re.MULTILINE)
+    assert len(commands) == 4
+    for options in commands:
+        assert run(PETSTORE, *shlex.split(options))
+
+
+def test_the_example_of_the_documentation_is_what_a_search_answers() -> None:
+    tools = Bridge.open(Config(source=PETSTORE, mode=Mode.SEARCH)).tools
+    hits, _ = ToolFinder(tools).find("change the price of a pet", 2)
+    answer = render_hits(hits, len(tools))
+    assert indent(answer, "    ") in (ROOT / "docs" / "search.md").read_text()

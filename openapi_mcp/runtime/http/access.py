@@ -38,6 +38,9 @@ JSON: Final = "application/json"
 class Door(Protocol):
     """A verifier of access tokens (OAuth 2.1 resource server), which whoever makes the application may give it."""
 
+    def known(self, headers: Headers, query: bytes) -> Grant | None:
+        """Return what the token of a request grants if it was verified before; else None."""
+
     async def admit(self, headers: Headers, query: bytes) -> Grant:
         """Return what the token of a request grants. Raises HTTPError: 401, 400 for a malformed one, 503."""
 

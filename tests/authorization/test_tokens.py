@@ -303,7 +303,7 @@ def test_answer_that_arrives_slowly_has_a_limit_of_time(monkeypatch: pytest.Monk
         server.respond = drip
         try:
             with pytest.raises(discovery.AuthorizationServerError, match="took longer"):
-                asyncio.run(discovery.fetch(server.url, lambda: True))
+                asyncio.run(discovery.discover(server.url, lambda: True, "jwks_uri"))
         finally:
             done.set()
 

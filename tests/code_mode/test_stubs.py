@@ -111,3 +111,15 @@ def test_a_search_and_a_description_show_functions() -> None:
     assert re.search(r"^1\. .*\(\w+ /", found["text"], re.MULTILINE)
     [described] = api.call("describe_tool", name="pets/odd-one").content
     assert "async def pets_odd_one() -> P" in described["text"]
+
+
+def test_a_search_shows_the_properties_of_the_first_results_only() -> None:
+    def pets(number: int) -> Any:
+        result = {"type": "object", "properties": {f"part_{number}": {"type": "string"}}}
+        schema = {"type": "array", "items": {"$ref": f"#/$defs/P{number}"}, "$defs": {f"P{number}": result}}
+        return replace(LIST_PETS, name=f"listPets{number}", path=f"/pets/{number}", output_schema=schema)
+
+    [found] = Api(*map(pets, range(9))).call("search_tools", query="list pets").content
+    assert len(re.findall(r"^class P\d: part_\d: str$", found["text"], re.MULTILINE)) == 4
+    assert len(re.findall(r" -> list\[P\d\]$", found["text"], re.MULTILINE)) == 9
+    assert len(found["text"].encode()) <= 300 * 9

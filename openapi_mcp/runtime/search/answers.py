@@ -10,7 +10,7 @@ An answer has a limit in bytes, which the hits share: a tool with a large schema
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ..tool import Tool
@@ -26,6 +26,9 @@ BYTES_PER_HIT: Final = 350
 """Bytes of an answer for each hit. Ten hits cost 875 tokens at most: a line takes 40, which leaves as many for the
 signature, enough for nine in ten of the arguments."""
 
+BYTES_PER_HIT_WITH_RESULT: Final = 300
+"""Bytes where results are shown too, whose properties would fill any room; `describe_tool` shows all."""
+
 _MIN_ANSWER: Final = 2000
 """Bytes of an answer with few hits."""
 
@@ -37,6 +40,9 @@ _MAX_SUMMARY: Final = 100
 
 _FEW: Final = 3
 """Hits that are shown in full detail."""
+
+_WITH_RESULTS: Final = 4
+"""Hits of which the properties of the result are shown, where results are; of the others only its type."""
 
 _MAX_DESCRIPTION: Final = 1600
 """Characters of the description that `describe_tool` shows."""
@@ -80,7 +86,8 @@ def render_hits(
     `reasons` says of each hit why it was found; `first` is the number of the first one. Hits that do not fit are
     counted, and shortened signatures named.
     """
-    limit = min(MAX_ANSWER, max(_MIN_ANSWER, BYTES_PER_HIT * len(hits)))
+    per_hit = BYTES_PER_HIT_WITH_RESULT if presentation.results else BYTES_PER_HIT
+    limit = min(MAX_ANSWER, max(_MIN_ANSWER, per_hit * len(hits)))
     head = _HEAD.format(shown=len(hits), count=count)
     frames = list(_frames(hits, presentation, reasons, first))
     free = limit - size(head) - sum(size(line) + 1 for frame in frames for line in frame)
@@ -119,7 +126,10 @@ def _signatures(tools: Sequence[Tool], free: int, presentation: ToolPresentation
     found: list[Signature] = []
     for number, tool in zip(range(len(tools), 0, -1), reversed(tools), strict=True):
         share = max(free // number, _MIN_SIGNATURE)
-        found.append(_signature(tool, share, detail, results=presentation.results))
+        shown = _signature(tool, share, detail, results=presentation.results and number <= _WITH_RESULTS)
+        if presentation.results and number > _WITH_RESULTS:
+            shown = replace(shown, returns=_signature(tool, 0, detail, results=True).returns)
+        found.append(shown)
         free -= size(found[-1].text("")) + 1
     return found[::-1]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .document.addresses import Certificates
+from .egress.policy import NO_RULES, EgressRules
 from .errors import Problem
 from .runtime.tool import Tool
 from .runtime.types import Implementation
@@ -37,13 +38,16 @@ class CompileOptions:
     """All options that the tools of a document depend on.
 
     `headers` are sent when the document is fetched, to its own origin only, and `certificates` are used then;
-    `allow_remote_refs` lets it refer to files on other hosts. `selection` chooses operations, `servers` their base
-    URLs; `token_budget` limits the tools' texts, `max_instructions` the characters of the server's instructions.
+    `allow_remote_refs` lets it refer to files on other hosts, which `egress` limits. `overlays` are
+    paths and URLs of overlays that change it, in order. `selection` chooses operations, `servers` their base URLs; `token_budget` limits the tools' texts, `max_instructions` the characters of the server's
+    instructions.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     certificates: Certificates = field(default_factory=Certificates)
     allow_remote_refs: bool = False
+    overlays: tuple[str, ...] = ()
+    egress: EgressRules = NO_RULES
     selection: Selection = field(default_factory=Selection)
     servers: BaseUrlOptions = field(default_factory=BaseUrlOptions)
     token_budget: TokenBudget = field(default_factory=TokenBudget)
@@ -100,7 +104,8 @@ class DocumentInfo:
     the document has it); `unread` names files that it refers to and that could not be read. `security_schemes` names
     all that are defined, used or not; `oauth_schemes` are those whose credential is an OAuth token. `implementation` is
     that of the MCP server. `instructions` are the document's own text for them, which `instructions_links` end; without
-    a limit they would have `instructions_length` characters.
+    a limit they would have `instructions_length` characters. With `is_private` the document came from this machine or
+    from a private address.
     """
 
     uri: str
@@ -115,3 +120,4 @@ class DocumentInfo:
     digests: Mapping[str, str] = field(default_factory=dict)
     validators: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
+    is_private: bool = True

@@ -15,6 +15,7 @@ from .base_url_map import BaseUrlMap
 from .code_mode.limits import CodeLimits
 from .compilation import BaseUrlOptions, CompileOptions
 from .document.addresses import Certificates
+from .egress.policy import NO_RULES, EgressPolicy, EgressRules
 from .errors import UsageError
 from .modes import MAX_LISTED_TOOLS, Mode
 from .oauth.clients import OAuthClient, OAuthSettings, parse_clients
@@ -43,6 +44,8 @@ class Config:
     source: str = field(repr=False)
     spec_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     allow_remote_refs: bool = False
+    overlays: tuple[str, ...] = ()
+    egress: EgressRules = NO_RULES
     selection: Selection = field(default_factory=Selection)
     base_url: str | None = field(default=None, repr=False)
     base_url_map: BaseUrlMap = field(default_factory=BaseUrlMap)
@@ -71,6 +74,7 @@ class Config:
     code_timeout: float = DEFAULTS["code_timeout"]
     code_calls: int = DEFAULTS["code_calls"]
     rate_limit: str | None = None
+    confirm: str = "never"
     redis: str | None = field(default=None, repr=False)
     auth_rights: ScopeSettings = field(default_factory=ScopeSettings)
     watch: bool = False
@@ -99,6 +103,7 @@ class Config:
             "base_url_map": base_urls if base_urls.pairs else BaseUrlMap(),
             "mode": _mode(options.get("mode")),
             "spec_headers": dict(parse_header(text, "--spec-header") for text in texts.get("spec_header", ())),
+            "egress": EgressRules.parse_options(texts.get("egress_allow", ()), texts.get("egress_only", ())),
             "selection": Selection.parse(
                 texts.get("include", ()), texts.get("exclude", ()), read_only=bool(options.get("read_only"))
             ),
@@ -111,6 +116,7 @@ class Config:
             "oauth_clients": parse_clients(texts.get("oauth", ())),
             "file_roots": tuple(map(_folder, texts.get("allow_files", ()))),
             "metrics": parse_metrics(options.get("metrics")),
+            "overlays": tuple(map(_source_of_overlay, texts.get("overlay", ()))),
             "pinned": tuple(texts.get("pin", ())),
             "instructions": _own_instructions(options.get("instructions")),
             "auth_rights": ScopeSettings.parse(texts.get("auth_scopes", ()), texts.get("auth_includes", ())),
@@ -130,6 +136,8 @@ class Config:
             headers=self.spec_headers,
             certificates=Certificates(self.ca, self.client_cert, self.client_key),
             allow_remote_refs=self.allow_remote_refs,
+            overlays=self.overlays,
+            egress=self.egress,
             selection=self.selection,
             servers=self.servers,
             token_budget=self._token_budget(),
@@ -179,7 +187,18 @@ class Config:
         """The settings that OAuth clients of all schemes share, and the clients."""
         return OAuthSettings(self.source, self.oauth_clients, self.ca, self.client_cert, self.client_key)
 
-    def upstream(self) -> Upstream:
+    def egress_policy(self, *, trusts_document: bool) -> EgressPolicy:
+        """Return the policy of calls and token requests, with the hosts that the user named.
+
+        `trusts_document`: the document, which came from this machine or a private address, may name private hosts.
+        """
+        chosen = [*self.servers.variables.values(), str(self.servers.server or "")]
+        urls = [self.base_url, *(url for _, url in self.base_url_map.pairs), *chosen]
+        urls += [url for client in self.oauth_clients.values() for url in client.urls]
+        hosts = [*self.follow_redirects_to, *self.servers.variables.values()]
+        return EgressPolicy(self.egress, trusts_document=trusts_document).naming(*urls).naming_hosts(hosts)
+
+    def upstream(self, egress: EgressPolicy | None = None) -> Upstream:
         """Make a client of the API. Raises UsageError for certificate files that cannot be used."""
         try:
             return Upstream(
@@ -192,6 +211,7 @@ class Config:
                 ca=self.ca,
                 client_cert=self.client_cert,
                 client_key=self.client_key,
+                egress=egress or self.egress_policy(trusts_document=True),
             )
         except RequestError as error:
             hint = "see --ca, --client-cert and --client-key"
@@ -205,6 +225,11 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [str(item) for item in value] if isinstance(value, list | tuple) else []
+
+
+def _source_of_overlay(text: str) -> str:
+    """Return a path or URL that means the same in any folder, since it is a part of the key of cached tools."""
+    return text if "://" in text else str(Path(text).absolute())
 
 
 def _folder(text: str) -> Path:

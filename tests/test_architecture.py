@@ -23,9 +23,10 @@ LAYERS = {
     ],
     PACKAGE: [
         "runtime errors plain_text regular_files",
+        "egress",
         "regeneration document selection token_budget",
         "schemas compilation base_url_map authorization",
-        "oauth instructions",
+        "oauth instructions elicitation",
         "tools cache",
         "contract code_mode telemetry replicas",
         "modes",
@@ -53,6 +54,7 @@ HEAVY = {
     "h11",
     "jinja2",
     "joserfc",
+    "jsonpath_rfc9535",
     "jsonschema_path",
     "keyring",
     "limits",
@@ -74,7 +76,7 @@ HEAVY = {
 
 ON_DEMAND = {
     "__init__": {"bridge", "config", "errors", "runtime"},
-    "bridge": {"authorization", "contract", "document", "oauth", "replicas", "runtime", "tools"},
+    "bridge": {"authorization", "contract", "document", "elicitation", "oauth", "replicas", "runtime", "tools"},
     "cache": {"document", "platformdirs"},
     "config": {"instructions"},
     "oauth": {"platformdirs"},

@@ -25,8 +25,9 @@ from openapi_mcp.token_budget import BUDGET, BYTES_PER_TOKEN
 from tests.conftest import ROOT
 
 SCHEMA = ROOT / "specs" / "settings.schema.json"
-COMMANDS = ("serve", "inspect", "search", "call", "login", "logout", "generate", "bundle", "cache")
+COMMANDS = ("serve", "inspect", "search", "call", "login", "logout", "generate", "bundle", "cache", "overlay")
 PARSED = {
+    "overlay",
     "auth_includes",
     "auth_scopes",
     "oauth",
@@ -40,6 +41,8 @@ PARSED = {
     "auth",
     "allow_files",
     "accept_host",
+    "egress_allow",
+    "egress_only",
     "pin",
 }
 """Options whose values `Config.from_options` parses into fields of other names."""

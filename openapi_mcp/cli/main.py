@@ -262,6 +262,25 @@ def bundle_command(folder: Path, output: Path | None, debug: bool) -> None:
         console.out(str(generate_command.bundle(folder, output)))
 
 
+OVERLAY_EXAMPLES = """\b
+Examples:
+  openapi-mcp overlay init petstore.yaml > curated.yaml
+      then edit it: names, descriptions, hidden
+  openapi-mcp serve petstore.yaml --overlay curated.yaml
+  openapi-mcp overlay diff petstore.yaml petstore-edited.yaml > changes.yaml
+  openapi-mcp overlay apply petstore.yaml changes.yaml
+"""
+
+
+@command(app, epilog=OVERLAY_EXAMPLES)
+def overlay(verb: str, files: list[str], as_json: bool, debug: bool) -> None:
+    """Write and apply OpenAPI overlays, which change a document without touching its file."""
+    from . import overlays
+
+    with reported_errors(debug):
+        console.out(overlays.run(verb, files, as_json=as_json, report=console.err).removesuffix("\n"))
+
+
 @command(app)
 def cache(action: str | None, debug: bool) -> None:
     """Show the cache of compiled tools, or clear it.

@@ -11,7 +11,7 @@ list, and may refer to each other. Specification: OpenAPI 3.2 Reference Object.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from ..errors import DocumentError, Problem, ReferenceRefused
 from .model import FILES, UNREAD, Document, Limits, join
@@ -83,6 +83,7 @@ class Bundle:
         self._uris: list[str] = []
         self._digests = dict(document.digests)
         self._validators = dict(document.validators)
+        self._is_private = document.is_private
         self._problems: list[Problem] = []
         self._reported: set[str] = set()
         self._targets: dict[tuple[int, str], _ObjectLocation | None] = {}
@@ -108,6 +109,7 @@ class Bundle:
             digests=self._digests,
             validators=self._validators,
             values=self._count,
+            is_private=self._is_private,
         )
 
     def _reach(self, locations: list[_ObjectLocation]) -> None:
@@ -227,6 +229,8 @@ class Bundle:
             raise ReferenceRefused(f"is beyond the limit of {self._limits.values:,} values for all files together")
         if not isinstance(parsed.value, dict | list):
             raise DocumentError("contains neither an object nor a list", hint="refer to a JSON or YAML file")
+        if self._is_private and not content.is_private:
+            self._is_private = not _names_hosts(parsed.value)
         label = relative(content.uri, self._document.uri)
         self._problems += [replace(note, pointer=label + note.pointer) for note in (*notes, *parsed.problems)]
         return self._add(content.uri, parsed.value, parsed.texts)
@@ -238,6 +242,29 @@ class Bundle:
         self._values.append(value)
         self._uris.append(uri)
         return file
+
+
+def _names_hosts(value: Any) -> bool:
+    """Return whether a file may name hosts that are called: it has a key of a server or of an endpoint of OAuth."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if not _HOST_KEYS.isdisjoint(node):
+                return True
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+    return False
+
+
+_HOST_KEYS: Final = frozenset(
+    {
+        *("servers", "server", "host", "tokenUrl", "refreshUrl", "authorizationUrl", "deviceAuthorizationUrl"),
+        *("openIdConnectUrl", "oauth2MetadataUrl"),
+    }
+)
+"""Keys whose values name hosts; some schemas have properties of these names, and count too."""
 
 
 def _is_reference(node: Any) -> bool:

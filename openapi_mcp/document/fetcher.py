@@ -1,9 +1,9 @@
-"""Fetch the files of a document over HTTP: `Fetcher`, which decides about every address that is asked for.
+"""Fetch the files of a document over HTTP: `Fetcher`, which asks the policy (`egress`) about every address.
 
-Rules for http(s) addresses: a host that the user did not name must have public addresses only, and the connection goes
-to the address that was checked. The host that the user named may be private, but where it was public once, it is not
-private later. Each redirect is checked in the same way, and none leads from https to http. The user's headers are sent
-only to the origin of the document.
+A host that the user did not name must have public addresses only, and the connection goes to the address that was
+judged. The host that the user named may be private, but where it was public once, it is not private later. Each
+redirect is judged in the same way, and none leads from https to http. The user's headers are sent only to the origin of
+the document.
 
 A body is unpacked within the limit of bytes, however many codings it has; everything about one file has one limit of
 time.
@@ -12,7 +12,6 @@ The user's certificates are those that API calls are made with: the trusted ones
 the client certificate is shown to the origin of the document only.
 """
 
-import ipaddress
 import socket
 import threading
 from collections.abc import Callable, Mapping
@@ -24,6 +23,8 @@ from urllib.request import getproxies
 
 import httpx
 
+from ..egress.addresses import is_public, literal
+from ..egress.policy import DEFAULT_PORTS, EgressPolicy, EgressRefused
 from ..errors import DocumentError, ReferenceRefused
 from ..runtime.upstream.decoding import Decoder, UnreadableCoding
 from ..runtime.upstream.errors import certificate_hint
@@ -42,7 +43,6 @@ CODINGS: Final = "gzip, deflate"
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _CONDITIONS: Final = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
 """Headers of a conditional request, and the response headers that their values come from (RFC 9110 §13.1)."""
-_NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 _UNREACHABLE: Final = "check the address and the network"
 _CURES: Final = {
     401: "give credentials: --spec-header 'Authorization: Bearer …'",
@@ -55,13 +55,15 @@ _CURES: Final = {
 class Fetched:
     """The bytes of one fetched file, its URL after redirects, and the charset in its Content-Type.
 
-    `validators` are the headers of a conditional request for the same file (RFC 9110 §13.1).
+    `validators` are the headers of a conditional request for the same file (RFC 9110 §13.1). `is_private` tells whether
+    it came from a private address, this machine's among them.
     """
 
     data: bytes
     url: str
     charset: str | None
     validators: Mapping[str, str] = field(default_factory=dict)
+    is_private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +71,14 @@ class Fetcher:
     """An HTTP client for the files of one document.
 
     `home` is the document's http(s) address, empty for a local document. Its host may be private, and `headers` are
-    sent to its origin only. `certificates` that cannot be used are a UsageError.
+    sent to its origin only. `certificates` that cannot be used are a UsageError. `egress` judges the other hosts.
     """
 
     home: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     transport: httpx.BaseTransport | None = None
     certificates: Certificates = field(default_factory=Certificates)
+    egress: EgressPolicy = field(default_factory=EgressPolicy)
     _public_hosts: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     """Hosts that have answered from a public address."""
 
@@ -102,6 +105,8 @@ class Fetcher:
             raise DocumentError("cannot be fetched: this is no valid URL", hint=_UNREACHABLE) from None
         except UnreadableCoding as error:
             raise ReferenceRefused(f"is {error}") from error
+        except EgressRefused as error:
+            raise ReferenceRefused(error.reason, hint=f"to allow it: {error.hint}") from error
         except (httpx.HTTPError, OSError, ValueError) as error:
             reason = str(error) or type(error).__name__
             raise DocumentError(f"cannot be fetched: {reason}", hint=certificate_hint(error) or _UNREACHABLE) from error
@@ -131,7 +136,7 @@ class Fetcher:
         """Send one request; return the file, the URL that it redirects to, or None for 304 Not Modified."""
         response = client.send(request, stream=True)
         try:
-            self._check_peer(response, httpx.URL(url).host)
+            is_private = self._check_peer(response, httpx.URL(url).host)
             if response.status_code == httpx.codes.NOT_MODIFIED:
                 return None
             if response.status_code in REDIRECTS and "location" in response.headers:
@@ -139,7 +144,9 @@ class Fetcher:
             if not response.is_success:
                 status = f"{response.status_code} {response.reason_phrase}".strip()
                 raise DocumentError(f"cannot be fetched: {status}", hint=_CURES.get(response.status_code, ""))
-            return Fetched(_read(response, most_bytes), url, response.charset_encoding, _validators(response))
+            return Fetched(
+                _read(response, most_bytes), url, response.charset_encoding, _validators(response), is_private
+            )
         finally:
             response.close()
 
@@ -148,31 +155,38 @@ class Fetcher:
         if not is_remote(url) or not target.host:
             raise ReferenceRefused("is not an http(s) address")
         headers = httpx.Headers({"Accept": ACCEPT, "Accept-Encoding": CODINGS})
-        if target.host == home.host:
-            if self._is_own(url):
-                target = target.copy_with(userinfo=home.userinfo)
-                headers.update(self.headers)
+        port = target.port or DEFAULT_PORTS[target.scheme]
+        if self._is_own(url):
+            target = target.copy_with(userinfo=home.userinfo)
+            headers.update(self.headers)
+        if target.host == home.host and not self.egress.needs_addresses(target.host, port):
             return client.build_request("GET", target, headers=headers)
-        # The connection goes to the address that was checked: a second DNS query could return another one.
-        pinned = target.copy_with(host=_public_address(target))
+        # The connection goes to the address that was judged: a second DNS query could return another one.
+        policy = self.egress.naming_hosts([target.host]) if target.host == home.host else self.egress
+        pinned = target.copy_with(host=str(policy.resolve_now(target.host, port)[0][4][0]))
         headers["Host"] = target.netloc.decode("ascii")
         return client.build_request("GET", pinned, headers=headers, extensions={"sni_hostname": target.host})
 
-    def _check_peer(self, response: httpx.Response, host: str) -> None:
-        """Raise ReferenceRefused for an answer from a private address of a host whose address was public before.
+    def _check_peer(self, response: httpx.Response, host: str) -> bool:
+        """Return whether an answer came from a private address; where that is not known, whether `host` is one.
 
-        Whoever owns a name can let it lead to this machine for the second request.
+        Raises ReferenceRefused for a private address of a host whose address was public before: whoever owns a name can
+        let it lead to this machine for the second request.
         """
         stream = response.extensions.get("network_stream")
         peer = stream.get_extra_info("server_addr") if stream is not None and not getproxies() else None
-        if not isinstance(peer, tuple) or not peer:
-            return
-        if _is_public(str(peer[0]).partition("%")[0]):
+        address = str(peer[0]) if isinstance(peer, tuple) and peer else None
+        if address is None:
+            address = literal(host)
+            return host == "localhost" or (address is not None and not is_public(address))
+        if is_public(address):
             self._public_hosts.add(host)
-        elif host in self._public_hosts:
+            return False
+        if host in self._public_hosts:
             raise ReferenceRefused(
-                f"is at a private address now, {host} ({peer[0]})", hint="do not trust this document"
+                f"is at a private address now, {host} ({address})", hint="do not trust this document"
             )
+        return True
 
     def _is_own(self, url: str) -> bool:
         """Return whether a URL has the origin of the document."""
@@ -254,26 +268,3 @@ def _read(response: httpx.Response, most_bytes: int) -> bytes:
 def _validators(response: httpx.Response) -> Mapping[str, str]:
     headers = response.headers
     return {condition: headers[name] for condition, name in _CONDITIONS.items() if name in headers}
-
-
-def _public_address(url: httpx.URL) -> str:
-    """Return the first address of a host that has public addresses only. Raises ReferenceRefused, OSError."""
-    port = url.port or (443 if url.scheme == "https" else 80)
-    addresses = [str(entry[4][0]) for entry in socket.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)]
-    for address in addresses:
-        if not _is_public(address):
-            hint = "references may not reach private networks; if you trust that host, load the document itself from it"
-            raise ReferenceRefused(f"is at a private address, {url.host} ({address})", hint=hint)
-    return addresses[0]
-
-
-def _is_public(address: str) -> bool:
-    """Return whether an IP address is public; an IPv6 address that maps an IPv4 address is judged by the latter."""
-    ip = ipaddress.ip_address(address)
-    if isinstance(ip, ipaddress.IPv6Address):
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
-        if ip in _NAT64:
-            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-        if inner is not None:
-            return _is_public(str(inner))
-    return ip.is_global and not ip.is_multicast and not ip.is_reserved

@@ -9,10 +9,12 @@ Specification: OpenAPI 3.2 section 4.1.1.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from ..egress.policy import EgressPolicy
 from ..errors import DocumentError, Problem
 from ..runtime.request.redaction import redact
 from .addresses import Certificates, is_remote
@@ -38,6 +40,13 @@ __all__ = ["Document", "Limits", "load"]
 _EXTERNAL_REFERENCE: Final = re.compile(r'"\$(?:ref|dynamicRef)"\s*:\s*"(?!#)')
 """A reference to another file, in JSON text: a document without a match needs no bundling."""
 
+Reader: TypeAlias = Callable[[str], tuple[Any, str]]
+"""Reads and parses another file from a path or URL; returns its value and its URI. Raises DocumentError."""
+
+Amendment: TypeAlias = Callable[[Any, str, Reader, Callable[[Any, str], None]], Sequence[Problem]]
+"""Changes the root of a document in place, which was read from a URI, and returns Problems. The last argument is to be
+called for each container and key whose value is replaced."""
+
 _HINT: Final = "an OpenAPI document is one JSON or YAML mapping; correct it at that position"
 
 
@@ -46,25 +55,39 @@ def load(
     *,
     headers: Mapping[str, str] = {},
     certificates: Certificates | None = None,
+    egress: EgressPolicy | None = None,
     allow_remote_refs: bool = False,
     reference_root: Path | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    amendment: Amendment | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Document:
     """Load a document and the files it refers to. Raises DocumentError.
 
     `source` is a path, an http(s) or file URL, or `-` for stdin (whose references are relative to the current folder).
-    `headers` are sent to the origin of `source` only; `certificates` are for fetching. `allow_remote_refs` permits
+    `headers` are sent to the origin of `source` only; `certificates` are for fetching, and `egress`
+    judges other hosts. `allow_remote_refs` permits
     references to other, public hosts; `reference_root` is the folder that references of a local document may not leave
-    (default: see `sources`). `progress` is called with a text such as "reading schemas/pet.yaml" for each file.
+    (default: see `sources`). `amendment` changes the document before its references are followed.
+    `progress` is called with a text such as "reading schemas/pet.yaml" for each file.
     """
     home = source if is_remote(source) else ""
-    fetcher = Fetcher(home, headers, certificates=certificates or Certificates())
+    fetcher = Fetcher(home, headers, certificates=certificates or Certificates(), egress=egress or EgressPolicy())
     content, text, document, parsed = _read(source, fetcher, limits)
+    if amendment is not None:
+        document, text = _amended(document, text, parsed, amendment, certificates or Certificates())
     if parsed.texts is None and not _EXTERNAL_REFERENCE.search(text):
         return document
     references = References(content.uri, fetcher, limits, allow_remote=allow_remote_refs, reference_root=reference_root)
     return Bundle(document, parsed.texts, references, limits, progress or (lambda _: None)).run()
+
+
+def load_root(source: str, amendment: Amendment | None = None) -> Document:
+    """Load the root of a document, without the files that it refers to. Raises DocumentError."""
+    _, text, document, parsed = _read(source, Fetcher(source if is_remote(source) else ""), DEFAULT_LIMITS)
+    if amendment is None:
+        return document
+    return _amended(document, text, parsed, amendment, Certificates())[0]
 
 
 def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, str, Document, Parsed]:
@@ -88,8 +111,43 @@ def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, st
         digests={content.uri: content.digest},
         validators={content.uri: content.validators},
         values=parsed.values,
+        is_private=content.is_private,
     )
     return content, text, document, parsed
+
+
+def _amended(
+    document: Document, text: str, parsed: Parsed, amendment: Amendment, certificates: Certificates
+) -> tuple[Document, str]:
+    """Change a document that was read; return it with the files that the changes come from, and all texts."""
+    limits = DEFAULT_LIMITS
+    sources: list[SourceFile] = []
+    texts = [text]
+
+    def read(source: str) -> tuple[Any, str]:
+        fetcher = Fetcher(source if is_remote(source) else "", certificates=certificates)
+        try:
+            content = read_root(source, fetcher, limits)
+            own_text, _ = text_of(content.data, content.uri, content.charset)
+            value = parse(own_text, limits).value
+        except DocumentError as error:
+            raise type(error)(error.message, where=redact(source), hint=error.hint) from error
+        sources.append(content)
+        texts.append(own_text)
+        return value, content.uri
+
+    forget = parsed.texts.forget if parsed.texts is not None else lambda _container, _key: None
+    problems = amendment(document.root, document.uri, read, forget)
+    version, version_problems = version_of(document.root)
+    amended = replace(
+        document,
+        version=version,
+        problems=(*document.problems, *problems, *version_problems),
+        digests={**document.digests, **{each.uri: each.digest for each in sources}},
+        validators={**document.validators, **{each.uri: each.validators for each in sources}},
+        is_private=document.is_private and all(each.is_private for each in sources),
+    )
+    return amended, "".join(texts)
 
 
 def version_of(root: Any) -> tuple[str, tuple[Problem, ...]]:

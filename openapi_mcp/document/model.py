@@ -54,6 +54,7 @@ class Document:
     maps the pointers of schemas that the conversion named to those of the source.
     `digests` maps the URI of each file to the SHA-256 of its bytes, to detect changes. `validators` maps it to the
     headers of a conditional request for it (RFC 9110 §13.1). `values` is the number of objects, lists and scalars.
+    `is_private` tells whether every file came from this machine, or from a private address.
     """
 
     root: JsonObject
@@ -66,6 +67,7 @@ class Document:
     digests: Mapping[str, str] = field(default_factory=dict)
     validators: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     values: int = 0
+    is_private: bool = True
 
     @property
     def title(self) -> str:

@@ -42,12 +42,16 @@ MAX_FETCH_SECONDS: Final = 300.0
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The bytes of one file and its URI; `charset` and `validators` come from the HTTP response."""
+    """The bytes of one file and its URI; `charset` and `validators` come from the HTTP response.
+
+    `is_private`: it came from this machine or from a private address.
+    """
 
     data: bytes
     uri: str
     charset: str | None = None
     validators: Mapping[str, str] = field(default_factory=dict)
+    is_private: bool = True
 
     @property
     def digest(self) -> str:
@@ -201,7 +205,7 @@ def reference_root(document: Path) -> Path:
 
 def _fetch(fetcher: Fetcher, url: str, limits: Limits, references: References | None = None) -> SourceFile:
     fetched = fetcher.get(url, limits.file_bytes, references.admit if references else lambda _: None)
-    return SourceFile(fetched.data, fetched.url, fetched.charset, fetched.validators)
+    return SourceFile(fetched.data, fetched.url, fetched.charset, fetched.validators, fetched.is_private)
 
 
 def _bounded(data: bytes, limits: Limits) -> bytes:

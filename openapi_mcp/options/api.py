@@ -52,6 +52,16 @@ API_OPTIONS: Final = (
         metavar="HOST", many=True
     ),
     Option(
+        "egress_allow", API, READING,
+        "Let documents and authorization servers from public hosts name this private host, address or network: "
+        "host, host:port, *.host, 10.0.0.0/8.", metavar="HOST|CIDR", many=True
+    ),
+    Option(
+        "egress_only", API, READING,
+        "Contact only these hosts, addresses or networks: for the document, its references, authorization servers and "
+        "the API.", metavar="HOST|CIDR", many=True
+    ),
+    Option(
         "ca", API, READING, "Certificates to trust instead of the usual ones (PEM), of the API and of the document's "
         "host.", metavar="FILE", kind=Path
     ),
@@ -66,6 +76,11 @@ API_OPTIONS: Final = (
     Option(
         "spec_header", DOCUMENT, READING, "'Name: value' to send when the document is fetched.",
         metavar="HEADER", many=True
+    ),
+    Option(
+        "overlay", DOCUMENT, READING,
+        "OpenAPI Overlay (1.0, 1.1) that changes the document before anything else: a path or URL. Several are applied "
+        "in their order.", metavar="OVERLAY", many=True
     ),
     Option(
         "allow_remote_refs", DOCUMENT, READING,

@@ -31,6 +31,20 @@ COMMAND_OPTIONS: Final = (
         "folder", ARGUMENTS, BUNDLE, "A package that `openapi-mcp generate` wrote.",
         to="command", metavar="FOLDER", kind=Path, required=True
     ),
+    Option(
+        "verb", ARGUMENTS, ("overlay",),
+        "init SPEC: write a starter; diff OLD NEW: write what leads from one document to the other; apply SPEC "
+        "OVERLAY…: print the document that results.",
+        to="command", choices=("init", "diff", "apply"), required=True
+    ),
+    Option(
+        "files", ARGUMENTS, ("overlay",), "Documents and overlays: paths or URLs.",
+        to="command", metavar="FILE", many=True, required=True
+    ),
+    Option(
+        "as_json", COMMAND, ("overlay",), "Print JSON instead of YAML.",
+        to="command", kind=bool, default=False, flags=("--json",)
+    ),
     Option("action", ARGUMENTS, ("cache",), "clear: remove everything.", to="command", choices=("clear",)),
     Option(
         "explain", COMMAND, SEARCH, "Show why each tool was found.", to="command", kind=bool, default=False

@@ -40,7 +40,7 @@ CHOOSING: Final = (*SELECTING, *SEARCH)
 OPENING: Final = ("serve", "inspect", "search", "call", "generate")
 SIGN_IN: Final = ("login", "logout")
 READING: Final = (*OPENING, *SIGN_IN)
-ALL: Final = (*READING, "cache", "bundle")
+ALL: Final = (*READING, "cache", "bundle", "overlay")
 
 
 @dataclass(frozen=True, slots=True)

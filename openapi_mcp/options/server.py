@@ -42,6 +42,12 @@ SERVER_OPTIONS: Final = (
         metavar="LIMIT", default_text="no limit"
     ),
     Option(
+        "confirm", ACCESS, SERVE,
+        "Ask the user before calls that destroy or replace data (destructive), or before all that change data "
+        "(changing): by a form where the client has elicitation, else by refusing the call until the user has agreed.",
+        choices=("never", "destructive", "changing"), default="never"
+    ),
+    Option(
         "max_concurrency", LIMITS, SERVE,
         "Calls made at once by each worker; a further one is answered with 503. One client has at most four fifths of "
         "them, then its calls are answered with 429 (http).",

@@ -15,9 +15,11 @@ from ..document import loader, swagger2
 from ..document.hidden_text import hidden_text_problems
 from ..document.model import Document
 from ..document.resolver import BrokenReference, Resolver
+from ..egress.policy import EgressPolicy
 from ..errors import Problem, UsageError
 from ..instructions import facts_of
 from ..oauth.schemes import oauth_schemes
+from ..overlay.sources import amendment
 from ..runtime.request.redaction import redact
 from ..runtime.tool import SecurityScheme, Tool, hints
 from ..schemas.definitions import SchemaCompiler
@@ -50,7 +52,9 @@ def load(source: str, options: CompileOptions, progress: Callable[[str], None] =
         source,
         headers=options.headers,
         certificates=options.certificates,
+        egress=EgressPolicy(options.egress),
         allow_remote_refs=options.allow_remote_refs,
+        amendment=amendment(options.overlays),
         progress=progress,
     )
     return swagger2.convert(document)
@@ -84,6 +88,7 @@ def document_info(document: Document, options: CompileOptions) -> DocumentInfo:
         digests={own.get(uri, uri): digest for uri, digest in document.digests.items()},
         validators={own.get(uri, uri): headers for uri, headers in document.validators.items() if headers},
         unread=tuple(uri for uri in document.files if uri not in document.digests),
+        is_private=document.is_private,
     )
 
 

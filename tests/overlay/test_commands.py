@@ -1,0 +1,96 @@
+"""Overlays on the command line: applied by every command that opens a document, cached, and watched."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from openapi_mcp.bridge import Bridge
+from openapi_mcp.config import Config
+from openapi_mcp.errors import DocumentError
+
+PETSTORE = Path(__file__).parents[2] / "specs" / "petstore.yaml"
+RENAMED = {"x-mcp": {"name": "list_all_pets"}}
+
+
+@pytest.fixture(autouse=True)
+def _cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OPENAPI_MCP_CACHE", str(tmp_path / "cache"))
+
+
+def write(folder: Path, *actions: Any, name: str = "overlay.yaml") -> str:
+    info = {"title": "Test", "version": "1"}
+    path = folder / name
+    path.write_text(yaml.safe_dump({"overlay": "1.1.0", "info": info, "actions": list(actions)}))
+    return str(path)
+
+
+def names(*overlays: str) -> list[str]:
+    bridge = Bridge.open(Config.from_options(str(PETSTORE), {"overlay": list(overlays)}))
+    return [tool.name for tool in bridge.tools]
+
+
+def test_overlays_are_applied_in_their_order(tmp_path: Path) -> None:
+    first = write(tmp_path, {"target": "$.paths['/pets'].get", "update": RENAMED})
+    second = write(tmp_path, {"target": "$..[?@.name == 'list_all_pets']", "update": {"name": "pets"}}, name="b.yaml")
+    assert names(first)[0] == "list_all_pets"
+    assert names(first, second)[0] == "pets"
+    assert names(second, first)[0] == "list_all_pets"
+    assert names()[0] == "listPets"
+
+
+def test_a_changed_overlay_is_read_again_although_tools_are_cached(tmp_path: Path) -> None:
+    path = write(tmp_path, {"target": "$.paths['/pets'].get", "update": RENAMED})
+    assert names(path)[0] == "list_all_pets"
+    write(tmp_path, {"target": "$.paths['/pets'].get", "remove": True})
+    assert "listPets" not in names(path)
+    assert "list_all_pets" not in names(path)
+
+
+def test_what_cannot_be_applied_is_a_problem_with_the_place_of_the_action(tmp_path: Path) -> None:
+    path = write(tmp_path, {"target": "$.nowhere", "remove": True})
+    bridge = Bridge.open(Config.from_options(str(PETSTORE), {"overlay": [path]}))
+    (problem,) = (each for each in bridge.problems if each.kind == "overlay")
+    assert problem.pointer == f"{Path(path).as_uri()}#/actions/0"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "openapi: 3.1.0", "overlay: 2.0.0", "{"])
+def test_what_is_no_overlay_ends_the_command_and_names_the_file(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "overlay.yaml"
+    path.write_text(text)
+    with pytest.raises(DocumentError) as error:
+        names(str(path))
+    assert "overlay.yaml" in error.value.where
+
+
+def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "openapi_mcp", "overlay", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.process
+def test_init_apply_and_diff_go_round(tmp_path: Path) -> None:
+    starter = tmp_path / "starter.yaml"
+    starter.write_text(run("init", str(PETSTORE)).stdout)
+    assert names(str(starter)) == names()
+    applied = tmp_path / "applied.yaml"
+    applied.write_text(run("apply", str(PETSTORE), str(starter)).stdout)
+    made = json.loads(run("diff", str(PETSTORE), str(applied), "--json").stdout)
+    assert {action["target"] for action in made["actions"]} == {
+        action["target"] for action in yaml.safe_load(starter.read_text())["actions"]
+    }
+
+
+@pytest.mark.process
+def test_apply_reports_what_it_cannot_do_and_exits_with_usage_errors(tmp_path: Path) -> None:
+    path = write(tmp_path, {"target": "$.nowhere", "remove": True})
+    done = run("apply", str(PETSTORE), path)
+    assert done.returncode == 0
+    assert "the target $.nowhere matches nothing" in done.stderr
+    wrong = run("diff", str(PETSTORE))
+    assert wrong.returncode == 2
+    assert "`overlay diff` takes OLD NEW" in wrong.stderr

@@ -5,7 +5,7 @@ The document itself is loaded on demand: a server with cached tools works withou
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -15,6 +15,7 @@ from .cache.files import Cache, folder
 from .cache.indexes import IndexCache
 from .compilation import Compilation, DocumentInfo
 from .config import Config
+from .egress.policy import EgressPolicy
 from .errors import Problem, UnknownTool, UsageError
 from .instructions import PROGRAMMED, SEARCHED, Instructions, instructions, overview
 from .runtime.protocol import ServerDescription
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .authorization.rights import ScopeRights
     from .contract.drift import DriftLog
     from .document.model import Document
+    from .oauth.clients import OAuthSettings
     from .oauth.tokens import OAuthTokens
 
 
@@ -156,6 +158,16 @@ class Bridge:
         """Return the options of the tools' requests, with credentials of the configuration and the environment."""
         return self.config.request_options(self.security_schemes(), environment)
 
+    @cached_property
+    def egress(self) -> EgressPolicy:
+        """The policy of calls and of token requests: what they may contact."""
+        return self.config.egress_policy(trusts_document=self.document_info.is_private)
+
+    @property
+    def oauth_settings(self) -> "OAuthSettings":
+        """The settings of OAuth clients of this document."""
+        return replace(self.config.oauth_settings, egress=self.egress)
+
     def oauth_tokens(self, static: Mapping[str, str] | None = None) -> "OAuthTokens | None":
         """Return the source of access tokens for the schemes whose OAuth client is configured; None without any.
 
@@ -167,7 +179,7 @@ class Bridge:
             return None
         from .oauth.tokens import OAuthTokens
 
-        tokens = OAuthTokens(self.config.oauth_settings)
+        tokens = OAuthTokens(self.oauth_settings)
         for scheme in candidates:
             tokens.add(scheme, schemes[scheme.name].variable)
         return tokens if tokens.sources else None
@@ -225,7 +237,7 @@ class Bridge:
         return Server(
             self.catalog,
             self.description(list_changed=list_changed),
-            self.config.upstream(),
+            self.config.upstream(self.egress),
             options=options,
             source=self.oauth_tokens(options.credentials),
             monitor=monitor,

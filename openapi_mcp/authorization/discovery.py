@@ -1,6 +1,7 @@
 """Requests to the authorization server: its metadata, found as MCP says, its keys, and introspection.
 
-Each request is bounded in bytes and time, goes to https (or http on this machine), and follows no redirect.
+Each request is bounded in bytes and time, goes to https (or http on this machine) and to addresses that the policy of
+`egress` allows, and follows no redirect.
 Specification: MCP basic/authorization/authorization-server-discovery, "Authorization Server Metadata Discovery";
 RFC 8414 §§3, 5; OpenID Connect Discovery 1.0 §4; RFC 7517 §5.
 """
@@ -13,9 +14,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from ..egress.addresses import is_secure
+from ..egress.policy import EgressPolicy, EgressRefused
 from ..runtime import jsontext
 from ..runtime.types import JsonObject
-from .resource import is_safe
+from ..runtime.upstream.transport import Transport
 
 FETCH_SECONDS: Final = 5.0
 """Seconds for one request, connection included: clients wait meanwhile."""
@@ -25,6 +28,10 @@ MAX_FETCHED_BYTES: Final = 512 * 1024
 
 Tls: TypeAlias = Callable[[], ssl.SSLContext | bool]
 """Makes httpx's `verify` when the first request needs it."""
+
+
+NO_POLICY: Final = EgressPolicy()
+"""Public addresses only, besides those of the issuer."""
 
 
 class AuthorizationServerError(Exception):
@@ -41,7 +48,7 @@ def metadata_urls(issuer: str) -> Iterator[str]:
         yield f"{origin}{path}/.well-known/openid-configuration"
 
 
-async def discover(issuer: str, tls: Tls, needed: str) -> JsonObject:
+async def discover(issuer: str, tls: Tls, needed: str, egress: EgressPolicy = NO_POLICY) -> JsonObject:
     """Return the metadata of an issuer, which has the address `needed`. Raises AuthorizationServerError.
 
     A document of another issuer is not used (RFC 8414 §3.3).
@@ -49,7 +56,7 @@ async def discover(issuer: str, tls: Tls, needed: str) -> JsonObject:
     reasons: list[str] = []
     for url in metadata_urls(issuer):
         try:
-            metadata = await fetch(url, tls)
+            metadata = await fetch(url, tls, egress=egress.naming(issuer))
         except AuthorizationServerError as error:
             reasons.append(str(error))
             continue
@@ -68,17 +75,20 @@ async def fetch(
     *,
     form: Mapping[str, str] | None = None,
     auth: tuple[str, str] | None = None,
+    egress: EgressPolicy = NO_POLICY,
 ) -> JsonObject:
     """Return the JSON object at an address; with `form`, the answer to a POST. Raises AuthorizationServerError."""
     try:
         parts = urlsplit(url)
-        if not is_safe(parts):
+        if not is_secure(parts):
             raise AuthorizationServerError(f"{url} is neither https nor http on this machine")
         async with asyncio.timeout(FETCH_SECONDS):
-            body = await _body(url, tls, form, auth, trust_env=parts.scheme == "https")
+            body = await _body(url, _transport(tls, egress, is_proxied=parts.scheme == "https"), form, auth)
         value = jsontext.read(body.decode())
     except TimeoutError:
         raise AuthorizationServerError(f"{url} took longer than {FETCH_SECONDS:g} seconds") from None
+    except EgressRefused as error:
+        raise AuthorizationServerError(f"{url} {error.reason}; to allow it: {error.hint}") from error
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         raise AuthorizationServerError(f"{url} cannot be reached: {str(error) or type(error).__name__}") from error
     except (ValueError, RecursionError) as error:
@@ -88,13 +98,16 @@ async def fetch(
     return value
 
 
-async def _body(
-    url: str, tls: Tls, form: Mapping[str, str] | None, auth: tuple[str, str] | None, *, trust_env: bool
-) -> bytes:
+def _transport(tls: Tls, egress: EgressPolicy, *, is_proxied: bool) -> Transport:
+    """Return a transport for one request, which goes through the proxies of the environment if `is_proxied`."""
+    return Transport(verify=tls(), egress=egress, environment=None if is_proxied else {})
+
+
+async def _body(url: str, transport: Transport, form: Mapping[str, str] | None, auth: tuple[str, str] | None) -> bytes:
     """Return the body of a successful response. `identity` leaves nothing to unpack."""
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     async with (
-        httpx.AsyncClient(verify=tls(), trust_env=trust_env, timeout=FETCH_SECONDS, follow_redirects=False) as client,
+        httpx.AsyncClient(transport=transport, trust_env=False, timeout=FETCH_SECONDS) as client,
         client.stream("GET" if form is None else "POST", url, headers=headers, data=form, auth=auth) as response,
     ):
         if response.status_code != httpx.codes.OK:

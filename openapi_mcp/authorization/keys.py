@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..egress.policy import EgressPolicy
 from ..runtime.types import JsonObject
-from .discovery import AuthorizationServerError, Tls, discover, fetch
+from .discovery import NO_POLICY, AuthorizationServerError, Tls, discover, fetch
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -94,8 +95,15 @@ def _is_usable(key: Any) -> bool:
 class SigningKeys:
     """The keys of one issuer, for one event loop."""
 
-    def __init__(self, issuer: str, tls: Tls, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        issuer: str,
+        tls: Tls,
+        clock: Callable[[], float] = time.monotonic,
+        egress: EgressPolicy = NO_POLICY,
+    ) -> None:
         self._issuer = issuer
+        self._egress = egress
         self._tls = tls
         self._clock = clock
         self._url: str | None = None
@@ -160,8 +168,9 @@ class SigningKeys:
 
     async def _read(self) -> list[JsonObject]:
         if self._url is None:
-            self._url = str((await discover(self._issuer, self._tls, "jwks_uri"))["jwks_uri"])
-        keys = readable_keys(await fetch(self._url, self._tls))
+            self._url = str((await discover(self._issuer, self._tls, "jwks_uri", self._egress))["jwks_uri"])
+        policy = await self._egress.inside(self._issuer, self._url)
+        keys = readable_keys(await fetch(self._url, self._tls, egress=policy))
         if not keys:
             raise AuthorizationServerError(f"{self._url} has no key for signatures that are accepted here")
         return keys

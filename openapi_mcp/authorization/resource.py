@@ -7,10 +7,10 @@ basic/authorization/authorization-server-discovery; RFC 9728 §§2, 3, 5.1; RFC 
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
+from ..egress.addresses import is_secure
 from ..errors import UsageError
 from ..runtime.types import JsonObject
 
@@ -46,20 +46,6 @@ def canonical(uri: str) -> str:
     return f"{parts.scheme}://{host}{suffix}{parts.path.rstrip('/')}{query}{fragment}"
 
 
-def is_safe(parts: SplitResult) -> bool:
-    """Return whether an address is https, or http on this machine."""
-    if not parts.hostname:
-        return False
-    return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def check_url(url: str, option: str) -> None:
     """Raise UsageError for an issuer or a canonical URI that cannot be one."""
     try:
@@ -70,7 +56,7 @@ def check_url(url: str, option: str) -> None:
     if not (is_plain and parts.hostname and url.isascii() and url.isprintable() and " " not in url and '"' not in url):
         hint = "write an absolute URL without user, query and fragment, as https://example.com/mcp"
         raise UsageError("not a URL that identifies a server", where=option, hint=hint)
-    if not is_safe(parts):
+    if not is_secure(parts):
         raise UsageError("the URL must be https, or http on this machine", where=option, hint="use its https address")
 
 

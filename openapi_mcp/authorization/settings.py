@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from ..egress.policy import NO_RULES, EgressPolicy, EgressRules
 from ..errors import UsageError
 from .resource import ProtectedResource, canonical, check_url
 
@@ -40,16 +41,21 @@ class DoorSettings:
         resource = ProtectedResource(canonical(audiences[0]), issuer, path, audiences[1:])
         return cls(resource, *_client(options))
 
-    def door(self, tls: "Tls", scopes: "Callable[[], Collection[str]]") -> "OAuthDoor":
-        """Make the door; `tls` is for requests to the authorization server, `scopes` those that the tools need."""
+    def door(self, tls: "Tls", scopes: "Callable[[], Collection[str]]", egress: EgressRules = NO_RULES) -> "OAuthDoor":
+        """Make the door; `tls` is for requests to the authorization server, which `egress` limits.
+
+        `scopes` are those that the tools need.
+        """
         from .door import OAuthDoor
         from .keys import SigningKeys
         from .tokens import IntrospectionVerifier, JwtVerifier
 
+        policy = EgressPolicy(egress)
         if self.client_id is not None:
-            verifier = IntrospectionVerifier(self.resource, self.client_id, self.client_secret, tls)
+            verifier = IntrospectionVerifier(self.resource, self.client_id, self.client_secret, tls, egress=policy)
             return OAuthDoor(self.resource, verifier, scopes)
-        return OAuthDoor(self.resource, JwtVerifier(self.resource, SigningKeys(self.resource.issuer, tls)), scopes)
+        keys = SigningKeys(self.resource.issuer, tls, egress=policy)
+        return OAuthDoor(self.resource, JwtVerifier(self.resource, keys), scopes)
 
 
 def _check_alone(options: Mapping[str, Any]) -> None:

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import quote_plus
 
+from ..egress.policy import EgressPolicy
 from ..runtime import background, jsontext
 from ..runtime.server.grants import Grant
 from ..runtime.types import JsonObject
-from .discovery import AuthorizationServerError, Tls, discover, fetch
+from .discovery import NO_POLICY, AuthorizationServerError, Tls, discover, fetch
 from .keys import ALGORITHMS, SigningKeys
 from .resource import ProtectedResource
 
@@ -217,6 +218,7 @@ class IntrospectionVerifier:
     client_secret: str = field(repr=False)
     tls: Tls
     clock: Callable[[], float] = time.time
+    egress: EgressPolicy = NO_POLICY
     _metadata: JsonObject | None = None
 
     @property
@@ -255,14 +257,16 @@ class IntrospectionVerifier:
             form |= {"client_id": self.client_id, "client_secret": self.client_secret}
             credentials = None
         try:
-            return await fetch(str(metadata["introspection_endpoint"]), self.tls, form=form, auth=credentials)
+            url = str(metadata["introspection_endpoint"])
+            policy = await self.egress.inside(self.resource.issuer, url)
+            return await fetch(url, self.tls, form=form, auth=credentials, egress=policy)
         except AuthorizationServerError:
             self._metadata = None  # it may have moved
             raise
 
     async def _endpoint(self) -> JsonObject:
         if self._metadata is None:
-            self._metadata = await discover(self.resource.issuer, self.tls, "introspection_endpoint")
+            self._metadata = await discover(self.resource.issuer, self.tls, "introspection_endpoint", self.egress)
         return self._metadata
 
 

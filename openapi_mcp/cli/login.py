@@ -76,13 +76,13 @@ def _choose(bridge: Bridge, name: str | None) -> SignIn:
         raise UsageError(f"no such OAuth security scheme: {name}", where="--scheme", hint=hint)
     scheme = schemes[name]
     variables = {each.name: each.variable for each in bridge.security_schemes()}
-    client: OAuthClient = bridge.config.oauth_settings.client(name, variables.get(name, ""))
+    client: OAuthClient = bridge.oauth_settings.client(name, variables.get(name, ""))
     if not client.client_id:
         variable = f"{variables[name]}_CLIENT_ID" if name in variables else "the variable of its client id"
         hint = f"register a client with the API's provider; then set {variable} or --oauth {name}.client-id=…"
         raise UsageError(f"no OAuth client is configured for {name}", where=source, hint=hint)
     console.hide([client.client_secret or ""])
-    settings = bridge.config.oauth_settings
+    settings = bridge.oauth_settings
     return SignIn(scheme, authorization_server(settings, scheme, client), store_key(settings.source, scheme, client))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ..compilation import OAuthScheme
+from ..egress.policy import EgressPolicy
 from ..errors import UsageError
 from ..runtime.request.credentials import FROM_ENVIRONMENT
 
@@ -62,6 +63,11 @@ class OAuthClient:
             client_secret=secret or environment.get(f"{variable}_CLIENT_SECRET") or None,
         )
 
+    @property
+    def urls(self) -> list[str]:
+        """The URLs that the user gave."""
+        return [url for name in _URLS if (url := getattr(self, name))]
+
     def endpoints(self, scheme: OAuthScheme) -> OAuthScheme:
         """Return a scheme whose URLs are those of this client, where it names them, and whose scopes are requested."""
         named = {name: url for name in _URLS if (url := getattr(self, name))}
@@ -70,13 +76,17 @@ class OAuthClient:
 
 @dataclass(frozen=True, slots=True)
 class OAuthSettings:
-    """The clients of a document's schemes, by name, and the certificates of connections; `source` is the document."""
+    """The clients of a document's schemes, by name, and the certificates of connections; `source` is the document.
+
+    `egress` judges the hosts of authorization servers.
+    """
 
     source: str = field(repr=False)
     clients: Mapping[str, OAuthClient] = field(default_factory=dict)
     ca: Path | None = None
     client_cert: Path | None = None
     client_key: Path | None = None
+    egress: EgressPolicy = field(default_factory=EgressPolicy)
 
     def client(self, scheme: str, variable: str, environment: Mapping[str, str] = os.environ) -> OAuthClient:
         """Return the client of a scheme, whose static credential is in `variable`. Raises UsageError."""

@@ -1,7 +1,8 @@
 """Requests to an authorization server: its metadata, tokens, device codes and revocation.
 
-Authlib writes the parameters and the client's authentication. Requests go to https, or to this machine; redirects are
-not followed, and time and size are bounded. No error shows a secret or a token.
+Authlib writes the parameters and the client's authentication. Requests go to https, or to this machine, and to the
+addresses that the policy of `egress` allows; redirects are not followed, and time and size are bounded. No error shows
+a secret or a token.
 
 Specification: RFC 6749 §§4.1.3, 4.4, 5, 6; RFC 7009; RFC 7636; RFC 8414; RFC 8628; OpenID Connect Discovery 1.0 §4.
 """
@@ -12,15 +13,17 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
 
 from ..compilation import OAuthScheme
+from ..egress.addresses import is_secure
+from ..egress.policy import EgressPolicy, EgressRefused
 from ..runtime import jsontext
 from ..runtime.errors import RuntimeFailure
+from ..runtime.upstream.transport import Transport
 from .clients import OAuthClient
 
 MAX_ANSWER_BYTES: Final = 1 << 20
@@ -93,9 +96,19 @@ def _expiry(expires_in: Any) -> float | None:
 
 
 class AuthorizationServer:
-    """The authorization server of a security scheme, and this program as its client. Its endpoints are found once."""
+    """The authorization server of a security scheme, and this program as its client. Its endpoints are found once.
 
-    def __init__(self, scheme: OAuthScheme, client: OAuthClient, verify: ssl.SSLContext | bool = True) -> None:
+    `egress` judges the hosts that the document and the server's metadata name.
+    """
+
+    def __init__(
+        self,
+        scheme: OAuthScheme,
+        client: OAuthClient,
+        verify: ssl.SSLContext | bool = True,
+        egress: EgressPolicy | None = None,
+    ) -> None:
+        self._egress = egress or EgressPolicy()
         self.client = client
         self._scheme = client.endpoints(scheme)
         self._verify = verify
@@ -205,7 +218,7 @@ class AuthorizationServer:
         try:
             async with (
                 asyncio.timeout(REQUEST_TIMEOUT),
-                httpx.AsyncClient(verify=self._verify) as http,
+                httpx.AsyncClient(transport=Transport(verify=self._verify, egress=self._egress)) as http,
                 http.stream(method, url, headers=fields, content=body.encode() or None) as response,
             ):
                 data = await _bounded(response, host)
@@ -214,6 +227,8 @@ class AuthorizationServer:
             raise OAuthFailure(
                 f"The authorization server {host} did not answer within {REQUEST_TIMEOUT:g} s."
             ) from error
+        except EgressRefused as error:
+            raise OAuthFailure(f"The authorization server is not asked. {error}") from error
         except (httpx.HTTPError, OSError) as error:
             reason = type(error).__name__
             raise OAuthFailure(f"The authorization server {host} cannot be reached: {reason}.") from error
@@ -255,17 +270,10 @@ def check_url(url: str) -> None:
         host = parts.hostname or ""
     except ValueError:
         raise OAuthFailure("The URL of the authorization server is not valid.") from None
-    if not (host and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))):
+    if not is_secure(parts):
         raise OAuthFailure(
             f"The authorization server at {host or 'no host'} is not reached by https; no secret is sent."
         )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _origin(url: str) -> tuple[str, str]:

@@ -216,7 +216,7 @@ def authorization_server(settings: OAuthSettings, scheme: OAuthScheme, client: O
     except RequestError as error:
         hint = "see --ca, --client-cert and --client-key"
         raise UsageError(str(error), where="the certificates", hint=hint) from None
-    return AuthorizationServer(scheme, client, verify)
+    return AuthorizationServer(scheme, client, verify, settings.egress)
 
 
 @asynccontextmanager

@@ -189,7 +189,7 @@ def test_a_sign_in_is_missing_by_name(tmp_path: Path) -> None:
 def stored(bridge: Bridge, token: AccessToken) -> str:
     """Store the token of a sign-in; return its key."""
     (scheme,) = bridge.document_info.oauth_schemes
-    settings = bridge.config.oauth_settings
+    settings = bridge.oauth_settings
     key = store_key(settings.source, scheme, settings.client("key", "API_PETS_KEY"))
     TokenStore().put(key, token)
     return key

@@ -190,7 +190,7 @@ def _door(settings: "DoorSettings", reloader: Reloader) -> "OAuthDoor":
     """Make the door, which asks the authorization server over the certificates that the document's host has."""
     config = reloader.bridge.config
     context = cache(lambda: Certificates(config.ca, config.client_cert, config.client_key).context(own=False))
-    return settings.door(context, lambda: reloader.bridge.rights.offered)
+    return settings.door(context, lambda: reloader.bridge.rights.offered, config.egress)
 
 
 def _names(http: HttpSettings, *, local: bool) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from ... import regular_files
 from ...bridge import Bridge
 from ...document.addresses import is_remote, local_path, real_path
 from ...document.fetcher import Fetched, Fetcher
+from ...egress.policy import EgressPolicy
 from ...errors import BridgeError
 from .threads import in_daemon_thread
 
@@ -43,7 +44,8 @@ def changes(bridge: Bridge, settings: Mapping[Path, str | None] = {}) -> tuple[C
         paths[local_path(source)] = root
     paths |= settings
     options = bridge.config.compile_options
-    fetcher = Fetcher(source if is_remote(source) else "", options.headers, certificates=options.certificates)
+    home, policy = source if is_remote(source) else "", EgressPolicy(options.egress)
+    fetcher = Fetcher(home, options.headers, certificates=options.certificates, egress=policy)
     return FileWatcher(paths).changed, UrlWatcher(fetcher, addresses, bridge.config.watch_interval).changed
 
 

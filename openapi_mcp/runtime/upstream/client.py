@@ -30,6 +30,7 @@ from .decoding import Decoder
 from .errors import describe
 from .events import NO_EVENTS, CallEvents
 from .http11 import SURPLUS, BufferedResponse, content_type
+from .pool import Egress
 from .progress import EXTENSION, CallProgress
 from .redirects import MAX_REDIRECTS, STATUSES, redirected_request
 from .retries import Retries
@@ -82,7 +83,7 @@ class Upstream:
 
     Times are in seconds; None is no limit, and so is a `total_timeout` of 0. `follow_redirects_to` are hosts as
     `redirects.is_host` takes them. `ca`, `client_cert` and `client_key` are PEM files as `tls.tls_context` takes them,
-    which raises RequestError.
+    which raises RequestError. `egress` judges what is contacted.
     """
 
     def __init__(
@@ -98,9 +99,10 @@ class Upstream:
         ca: Path | None = None,
         client_cert: Path | None = None,
         client_key: Path | None = None,
+        egress: Egress | None = None,
     ) -> None:
         verify = tls_context(ca, client_cert, client_key)
-        self._transport = transport or Transport(verify=verify)
+        self._transport = transport or Transport(verify=verify, egress=egress)
         self._timeouts = Timeouts(connect_timeout, read_timeout, total_timeout or None)
         self._limits = _limits(self._timeouts)
         self._timers = Timers(self._timeouts.total)

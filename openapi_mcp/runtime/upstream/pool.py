@@ -7,7 +7,7 @@ A connection belongs to one exchange or is idle. The one used last is used next,
 Expired and closed connections, and those on which bytes arrived that answer no request, are never used again.
 
 `connect` tries the addresses of a host one after the other, each 0.25 s after the one before; the first that connects
-is used, the others are closed, however the race ends.
+is used, the others are closed, however the race ends. With `Egress` they are the addresses that it has judged.
 
 Specification: RFC 9112 §9.3 to §9.5; RFC 8305 §4 and §5. `transport` says why this is not httpx's pool.
 """
@@ -18,7 +18,7 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, zip_longest
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import httpx
 
@@ -39,9 +39,11 @@ _MAX_CLOSE_SECONDS: Final = 1.0
 _ATTEMPT_DELAY: Final = 0.25
 """Seconds between two attempts to connect: the Connection Attempt Delay that RFC 8305 §5 recommends."""
 
-_Address: TypeAlias = tuple[
+Address: TypeAlias = tuple[
     socket.AddressFamily, socket.SocketKind, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 ]
+"""An address of a host, as `socket.getaddrinfo` returns it."""
+
 _Attempt: TypeAlias = asyncio.Task[socket.socket]
 
 
@@ -53,11 +55,29 @@ def _keys(holder: _Holder) -> tuple[object, ...]:
     return address, client, (client, origin), origin
 
 
-class Pool:
-    """Connections to any number of origins; `tls` returns the context when the first secure connection needs it."""
+class Egress(Protocol):
+    """The judge of what may be contacted; each method raises UpstreamError for a target that may not."""
 
-    def __init__(self, tls: Callable[[], ssl.SSLContext], limits: httpx.Limits = LIMITS) -> None:
+    async def resolve(self, host: str, port: int) -> Sequence[Address]:
+        """Return the addresses of a host; connections go to these only. Raises OSError too."""
+        ...
+
+    def check_name(self, host: str, port: int) -> None:
+        """Judge a target that a proxy contacts."""
+        ...
+
+
+class Pool:
+    """Connections to any number of origins; `tls` returns the context when the first secure connection needs it.
+
+    `egress` judges the host of each new connection; None allows all.
+    """
+
+    def __init__(
+        self, tls: Callable[[], ssl.SSLContext], limits: httpx.Limits = LIMITS, egress: Egress | None = None
+    ) -> None:
         self._tls = tls
+        self._egress = egress
         self._max_open = NO_LIMIT if limits.max_connections is None else limits.max_connections
         max_idle = limits.max_keepalive_connections
         self._max_idle = self._max_open if max_idle is None else max_idle
@@ -154,7 +174,7 @@ class Pool:
     async def _open_connection(self, origin: Origin, context: ssl.SSLContext | None) -> Connection:
         _, host, port = origin
         name = None if context is None else host
-        socket = await connect(host, port)
+        socket = await connect(host, port, self._egress)
         try:
             _, connection = await asyncio.get_running_loop().create_connection(
                 lambda: Connection(origin, self._on_close), sock=socket, ssl=context, server_hostname=name
@@ -205,21 +225,25 @@ class Place:
             slots.release(self._holder)
 
 
-async def connect(host: str, port: int) -> socket.socket:
+async def connect(host: str, port: int, egress: Egress | None = None) -> socket.socket:
     """Return a connected socket with TCP_NODELAY set. Raises OSError; after several attempts its cause is a group."""
-    resolved: Sequence[_Address] = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    resolved: Sequence[Address]
+    if egress is None:
+        resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    else:
+        resolved = await egress.resolve(host, port)
     addresses = _alternate_families(resolved)
     return await (_connect_to(addresses[0]) if len(addresses) == 1 else _race(addresses))
 
 
-def _alternate_families(addresses: Sequence[_Address]) -> list[_Address]:
+def _alternate_families(addresses: Sequence[Address]) -> list[Address]:
     """Return the addresses in the resolver's order, with IPv6 and IPv4 alternating; its first choice stays first."""
     preferred = [address for address in addresses if address[0] == addresses[0][0]]
     others = [address for address in addresses if address[0] != addresses[0][0]]
     return [address for address in chain(*zip_longest(preferred, others)) if address is not None]
 
 
-async def _race(addresses: list[_Address]) -> socket.socket:
+async def _race(addresses: list[Address]) -> socket.socket:
     pending: set[_Attempt] = set()
     failures: list[Exception] = []
     try:
@@ -240,7 +264,7 @@ async def _race(addresses: list[_Address]) -> socket.socket:
     raise OSError("none of its addresses can be reached") from ExceptionGroup("attempts", failures)
 
 
-async def _connect_to(address: _Address) -> socket.socket:
+async def _connect_to(address: Address) -> socket.socket:
     family, kind, protocol, _, socket_address = address
     connection = socket.socket(family, kind, protocol)
     try:

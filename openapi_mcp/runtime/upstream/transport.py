@@ -18,13 +18,14 @@ import ipaddress
 import ssl
 import urllib.request
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import httpx
 
 from .connection import Connection, Exchange, Origin
-from .pool import LIMITS, Place, Pool
+from .pool import LIMITS, Egress, Place, Pool
 from .progress import EXTENSION, CallProgress
 from .retries import IDEMPOTENT_METHODS
 
@@ -38,7 +39,7 @@ class Transport(httpx.AsyncBaseTransport):
     `verify` is as httpx takes it: a context, or True for the certificates that httpx trusts, which are read when they
     are needed. `environment` holds the proxies as `urllib.request.getproxies` returns them, which is called by default.
     Of a request's extensions `timeout` (`connect`, `read`, `write`, `pool`; seconds or None) and that of `progress` are
-    used. A response with status 101 is an error.
+    used. A response with status 101 is an error. `egress` judges what is contacted; a proxy's own address is not.
     """
 
     def __init__(
@@ -48,12 +49,14 @@ class Transport(httpx.AsyncBaseTransport):
         limits: httpx.Limits = LIMITS,
         environment: Mapping[str, str] | None = None,
         http2: bool = False,
+        egress: Egress | None = None,
     ) -> None:
         self._verify = verify
         self._limits = limits
         self._http2 = http2
+        self._egress = egress
         self._proxies = Proxies(urllib.request.getproxies() if environment is None else environment)
-        self._pool = Pool(self._tls, limits)
+        self._pool = Pool(self._tls, limits, egress)
         self._httpx_transports: dict[str | None, httpx.AsyncHTTPTransport] = {}
 
     def handle_async_request(self, request: httpx.Request) -> Coroutine[Any, Any, httpx.Response]:
@@ -92,6 +95,8 @@ class Transport(httpx.AsyncBaseTransport):
         place = await self._pool.take_place(_origin(request), request.extensions.get("timeout", {}))
         progress.stage = "response"
         try:
+            if self._egress is not None:
+                request = await _judged(request, proxy, self._egress)
             response = await self._httpx_transport(proxy).handle_async_request(request)
         except BaseException:
             place.give_back()
@@ -135,6 +140,19 @@ class _PlaceKeeper(httpx.AsyncByteStream):
             await self._stream.aclose()
         finally:
             self._place.give_back()
+
+
+async def _judged(request: httpx.Request, proxy: str | None, egress: Egress) -> httpx.Request:
+    """Return a request with a target that was judged: without a proxy, an address. Raises UpstreamError."""
+    _, host, port = _origin(request)
+    if proxy is not None:
+        egress.check_name(host, port)
+        return request
+    addresses = await egress.resolve(host, port)
+    pinned = copy(request)
+    pinned.url = request.url.copy_with(host=str(addresses[0][4][0]))
+    pinned.extensions = {"sni_hostname": host, **request.extensions}
+    return pinned
 
 
 def _origin(request: httpx.Request) -> Origin:

@@ -112,7 +112,7 @@ def quick_validator(schema: Any) -> json_schema.QuickValidator | None:
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=max(400, settings().max_examples), deadline=None)
 @given(SCHEMAS, st.lists(VALUES, min_size=3, max_size=6))
 def test_quick_verdict_is_that_of_jsonschema(schema: dict[str, Any], values: list[Any]) -> None:
     quick = quick_validator(schema)

@@ -65,17 +65,16 @@ def load(
     """Load a document and the files it refers to. Raises DocumentError.
 
     `source` is a path, an http(s) or file URL, or `-` for stdin (whose references are relative to the current folder).
-    `headers` are sent to the origin of `source` only; `certificates` are for fetching, and `egress`
-    judges other hosts. `allow_remote_refs` permits
-    references to other, public hosts; `reference_root` is the folder that references of a local document may not leave
-    (default: see `sources`). `amendment` changes the document before its references are followed.
-    `progress` is called with a text such as "reading schemas/pet.yaml" for each file.
+    `headers` are sent to the origin of `source` only; `certificates` are for fetching, and `egress` judges the hosts.
+    `allow_remote_refs` permits references to other, public hosts; `reference_root` is the folder that references of a
+    local document may not leave (default: see `sources`). `amendment` changes the document before its references are
+    followed. `progress` is called with a text such as "reading schemas/pet.yaml" for each file.
     """
     home = source if is_remote(source) else ""
     fetcher = Fetcher(home, headers, certificates=certificates or Certificates(), egress=egress or EgressPolicy())
     content, text, document, parsed = _read(source, fetcher, limits)
     if amendment is not None:
-        document, text = _amended(document, text, parsed, amendment, certificates or Certificates())
+        document, text = _amended(document, text, parsed, amendment, fetcher)
     if parsed.texts is None and not _EXTERNAL_REFERENCE.search(text):
         return document
     references = References(content.uri, fetcher, limits, allow_remote=allow_remote_refs, reference_root=reference_root)
@@ -84,10 +83,11 @@ def load(
 
 def load_root(source: str, amendment: Amendment | None = None) -> Document:
     """Load the root of a document, without the files that it refers to. Raises DocumentError."""
-    _, text, document, parsed = _read(source, Fetcher(source if is_remote(source) else ""), DEFAULT_LIMITS)
+    fetcher = Fetcher(source if is_remote(source) else "")
+    _, text, document, parsed = _read(source, fetcher, DEFAULT_LIMITS)
     if amendment is None:
         return document
-    return _amended(document, text, parsed, amendment, Certificates())[0]
+    return _amended(document, text, parsed, amendment, fetcher)[0]
 
 
 def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, str, Document, Parsed]:
@@ -117,17 +117,21 @@ def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, st
 
 
 def _amended(
-    document: Document, text: str, parsed: Parsed, amendment: Amendment, certificates: Certificates
+    document: Document, text: str, parsed: Parsed, amendment: Amendment, fetcher: Fetcher
 ) -> tuple[Document, str]:
-    """Change a document that was read; return it with the files that the changes come from, and all texts."""
+    """Change a document that was read; return it with the files that the changes come from, and all texts.
+
+    The files are fetched with the certificates and the policy of `fetcher`.
+    """
     limits = DEFAULT_LIMITS
     sources: list[SourceFile] = []
     texts = [text]
 
     def read(source: str) -> tuple[Any, str]:
-        fetcher = Fetcher(source if is_remote(source) else "", certificates=certificates)
+        home = source if is_remote(source) else ""
+        own = Fetcher(home, certificates=fetcher.certificates, egress=fetcher.egress)
         try:
-            content = read_root(source, fetcher, limits)
+            content = read_root(source, own, limits)
             own_text, _ = text_of(content.data, content.uri, content.charset)
             value = parse(own_text, limits).value
         except DocumentError as error:

@@ -200,6 +200,16 @@ def test_document_is_fetched_from_hosts_of_egress_only() -> None:
                     Bridge.open(config)
 
 
+def test_overlay_is_fetched_from_hosts_of_egress_only(tmp_path: Path) -> None:
+    path = tmp_path / "api.json"
+    path.write_bytes(document("http://api.test"))
+    with echoing() as server:
+        options = {"no_cache": True, "overlay": [server.url], "egress_only": ["example.com"]}
+        with pytest.raises(DocumentError, match="is not among the hosts of `--egress-only`"):
+            Bridge.open(Config.from_options(str(path), options))
+        assert server.requests == []
+
+
 def test_redirect_of_a_document_to_a_metadata_service_is_refused() -> None:
     with echoing() as server:
         server.respond = lambda _: answer(b"", "Location: http://169.254.169.254/latest", status="302 Found")

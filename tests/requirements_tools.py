@@ -272,7 +272,7 @@ CALLS: Final = (
         ALL,
         "server/tools, Security Considerations",
         "Calls can be limited for each caller and tool, and the number of concurrent calls is limited.",
-        "tests/test_rate_limits.py::test_each_caller_may_call_each_tool_so_often",
+        "tests/replicas/test_rate_limits.py::test_each_caller_may_call_each_tool_so_often",
         RUNTIME + "server/test_calls.py::test_rate_limited_call_says_when_to_try_again",
         RUNTIME + "http/test_access.py::test_messages_beyond_max_concurrency_are_503",
         RUNTIME + "http/test_fairness.py::test_hanging_calls_of_one_client_do_not_stop_another",

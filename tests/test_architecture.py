@@ -26,7 +26,7 @@ LAYERS = {
         "egress",
         "regeneration document selection token_budget",
         "schemas compilation base_url_map authorization",
-        "oauth instructions elicitation",
+        "oauth instructions elicitation overlay",
         "tools cache",
         "contract code_mode telemetry replicas",
         "modes",

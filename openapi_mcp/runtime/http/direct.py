@@ -5,14 +5,12 @@ ASGI, with a timer and a task to wait for them. Under another server, and for al
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
 
 from starlette.types import Receive, Scope, Send
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
-
-    from .connections import TimeoutProtocol
 
 _EXTENSION: Final = "openapi_mcp.direct"
 
@@ -25,13 +23,22 @@ _REQUIRED: Final = (
 """Attributes of uvicorn's RequestResponseCycle that are used here; without one, requests are not direct."""
 
 
+class WritableConnection(Protocol):
+    """A connection as a direct request needs it (see `connections.TimeoutProtocol`)."""
+
+    on_disconnect: Callable[[], object] | None
+
+    def write_now(self, data: bytes, /) -> None:
+        """Write bytes at once."""
+
+
 class DirectRequest:
     """One request on a connection of this program's server, with uvicorn's state of it."""
 
     __slots__ = ("_connection", "_cycle")
     _is_possible: ClassVar[bool | None] = None
 
-    def __init__(self, connection: "TimeoutProtocol", cycle: "RequestResponseCycle") -> None:
+    def __init__(self, connection: WritableConnection, cycle: "RequestResponseCycle") -> None:
         self._connection = connection
         self._cycle = cycle
 
@@ -46,7 +53,7 @@ class DirectRequest:
         return request if ends == (request._cycle, request._cycle) else None  # noqa: SLF001  # it is of this class
 
     @classmethod
-    def offer(cls, connection: "TimeoutProtocol", cycle: "RequestResponseCycle") -> None:
+    def offer(cls, connection: WritableConnection, cycle: "RequestResponseCycle") -> None:
         """Let `of` find this request in its ASGI scope, unless this version of uvicorn lacks an attribute."""
         if cls._is_possible is None:
             cls._is_possible = all(hasattr(cycle, name) for name in _REQUIRED)

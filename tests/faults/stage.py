@@ -111,10 +111,14 @@ class Stage:
         folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="faults-")))
         self._document = folder / "hostile.json"
         self._write_document()
-        api = self._started("tests.faults.api")
-        self._api = f"http://127.0.0.1:{api.port()}"
-        self._idle = self._serve(("--mode", "all"))
-        self._idle_port = self._idle.port("/mcp")
+        try:
+            api = self._started("tests.faults.api")
+            self._api = f"http://127.0.0.1:{api.port()}"
+            self._idle = self._serve(("--mode", "all"))
+            self._idle_port = self._idle.port("/mcp")
+        except BaseException:
+            self._stack.close()
+            raise
         return self
 
     def _write_document(self) -> None:

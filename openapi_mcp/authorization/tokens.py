@@ -7,7 +7,7 @@ Specification: OAuth 2.1 §5.2; RFC 7519 §4.1, RFC 7515 §4.1, RFC 8725 (algori
 
 import base64
 import binascii
-import math
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import quote_plus
 
 from ..egress.policy import EgressPolicy
-from ..runtime import background, jsontext
+from ..runtime import background
 from ..runtime.server.grants import Grant
 from ..runtime.types import JsonObject
 from .discovery import NO_POLICY, AuthorizationServerError, Tls, discover, fetch
@@ -110,12 +110,21 @@ class JwtVerifier:
         return VerifiedToken(grant, min(expires + LEEWAY, self.clock() + MAX_VERIFIED_SECONDS), number)
 
 
+def _read_json(data: bytes) -> Any:
+    """Return a JSON value. Raises ValueError, also for `NaN` and `Infinity`, which are no JSON."""
+
+    def refuse(_: str) -> None:
+        raise ValueError
+
+    return json.loads(data.decode(), parse_constant=refuse)
+
+
 def _read_header(token: str) -> JsonObject:
     encoded, _, rest = token.partition(".")
     if rest.count(".") != 1 or len(encoded) > _MAX_HEADER_BYTES:
         raise InvalidToken("the token is not a signed JSON Web Token")
     try:
-        header = jsontext.read(base64.b64decode(encoded + "=" * (-len(encoded) % 4), "-_", validate=True).decode())
+        header = _read_json(base64.b64decode(encoded + "=" * (-len(encoded) % 4), "-_", validate=True))
     except (ValueError, binascii.Error, RecursionError):
         raise InvalidToken("the token is not a JSON Web Token") from None
     if not isinstance(header, dict) or "crit" in header:
@@ -147,7 +156,7 @@ def _signed_claims(token: str, key: JsonObject, algorithm: str) -> JsonObject:
     public: dict[str, Any] = {name: key[name] for name in ("kty", "n", "e", "crv", "x", "y") if name in key}
     try:
         signed = jws.deserialize_compact(token, jwk.import_key(public), registry=registry)
-        claims = jsontext.read(signed.payload.decode())
+        claims = _read_json(signed.payload)
     except (JoseError, ValueError, TypeError, KeyError, RecursionError):
         raise InvalidToken("the signature of the token is wrong") from None
     if not isinstance(claims, dict):
@@ -179,7 +188,7 @@ def _time(claims: JsonObject, name: str) -> float | None:
     value = claims.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value > _LAST:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -_LAST <= value <= _LAST:
         raise InvalidToken(f"{name} of the token is not a time")
     return float(value)
 

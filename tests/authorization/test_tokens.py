@@ -4,6 +4,7 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import random
 import threading
 import time
 from collections.abc import Iterator
@@ -87,6 +88,8 @@ def test_tokens_that_are_not_for_this_server_now_are_refused_with_the_reason(tmp
         issuer.token(exp=None): "no time at which it expires",
         issuer.token(exp="soon"): "not a time",
         issuer.token(exp=True): "not a time",
+        issuer.token(exp=10**400): "not a time",
+        issuer.token(nbf=float("inf")): "the signature of the token is wrong",
         issuer.token(nbf=now + 90): "not valid yet",
         issuer.token(iat=now + 90): "not valid yet",
         issuer.token(sub=None, client_id=None): "neither a subject nor a client",
@@ -328,3 +331,41 @@ def test_old_keys_are_renewed_beside_the_requests_and_not_used_for_ever(issuer: 
             await signing.find("RS256", "rsa-0")
 
     asyncio.run(use())
+
+
+VALUES: list[Any] = [None, 1, 1.5, True, "x", [], {}, "RS256", "ES256", "EdDSA", "at+jwt", 10**400, -1, "\0", ["a"]]
+
+
+def test_malformed_tokens_are_refused_and_never_an_error(tmp_path: Path, issuer: Issuer) -> None:
+    drawn = random.Random(5)
+    good = [issuer.token(), issuer.token(EC)]
+    changed = ["".join(drawn.sample(token, len(token))) for token in good for _ in range(20)]
+    headers = [{name: drawn.choice([value, *VALUES]) for name, value in HEADER.items()} for _ in range(200)]
+    signatures = ["", "AA", "!!", *(token.rpartition(".")[2] for token in good)]
+    unsigned_ones = [unsigned(header, issuer.claims(sub="mallory"), drawn.choice(signatures)) for header in headers]
+    names = ("iss", "aud", "exp", "sub", "scope", "scp", "client_id", "nbf", "iat", "cnf")
+    signed = [issuer.token(**{name: value}) for name in names for value in VALUES[1:]]
+    answers = statuses(tmp_path, issuer, *changed, *unsigned_ones, *signed)
+    assert set(answers[: -len(signed)]) == {401}
+    assert set(answers) == {200, 401}
+
+
+HEADER = {"alg": "RS256", "typ": "at+jwt", "kid": "rsa-0"}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        {"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA"},
+        {"kty": "EC", "crv": "P-256", "x": 5, "y": None},
+        {"kty": "RSA", "n": "A" * 342, "e": "!!"},
+        {"kty": "RSA", "n": "A" * 342, "e": "AQAB"},
+        {"kty": "OKP", "crv": "Ed25519", "x": "AA"},
+        {"kty": "OKP", "crv": "Ed25519"},
+    ],
+)
+def test_published_keys_that_are_broken_verify_nothing(tmp_path: Path, issuer: Issuer, key: dict[str, Any]) -> None:
+    issuer.answers["/keys"] = JSONResponse({"keys": [{**key, "kid": "bad"}]})
+    signature = issuer.token().rpartition(".")[2]
+    given = [unsigned({"alg": name, "kid": "bad"}, issuer.claims(), signature) for name in ("RS256", "ES256", "EdDSA")]
+    assert statuses(tmp_path, issuer, *given) == [401] * 3

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
+
+import httpx
 
 from . import modes
 from .cache.compilations import CompilationCache
@@ -15,6 +18,8 @@ from .cache.files import Cache, folder
 from .cache.indexes import IndexCache
 from .compilation import Compilation, DocumentInfo
 from .config import Config
+from .egress.breaker import CircuitBreaker
+from .egress.guard import MIN_UNANSWERED, GuardedTransport
 from .egress.policy import EgressPolicy
 from .errors import Problem, UnknownTool, UsageError
 from .instructions import PROGRAMMED, SEARCHED, Instructions, instructions, overview
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from .authorization.rights import ScopeRights
     from .contract.drift import DriftLog
     from .document.model import Document
+    from .elicitation.confirmation import Confirmation
     from .oauth.clients import OAuthSettings
     from .oauth.tokens import OAuthTokens
 
@@ -80,8 +86,18 @@ class Bridge:
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
         """The tools, in the order of the document, with the base URLs of `Config.base_url_map`."""
-        base_urls = self.config.base_url_map
-        return tuple(map(base_urls.apply, self.compilation.tools)) if base_urls.pairs else self.compilation.tools
+        base_urls, tools = self.config.base_url_map, self.compilation.tools
+        tools = tuple(map(base_urls.apply, tools)) if base_urls.pairs else tools
+        return tools if self.confirmation is None else self.confirmation.tools(tools)
+
+    @cached_property
+    def confirmation(self) -> "Confirmation | None":
+        """The questions to users before calls, with `confirm`."""
+        if self.config.confirm == "never":
+            return None
+        from .elicitation.confirmation import Confirmation
+
+        return Confirmation(all_changes=self.config.confirm == "changing", max_wait=self.config.total_timeout)
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -226,6 +242,7 @@ class Bridge:
             instructions=self.instructions(lists_all=lists_all).text,
             list_changed=list_changed,
             explicit_fields=self.config.explicit_fields,
+            elicits=self.confirmation is not None,
         )
 
     def server(self, *, list_changed: bool = False, monitor: Monitor | None = None) -> Server:
@@ -237,14 +254,33 @@ class Bridge:
         return Server(
             self.catalog,
             self.description(list_changed=list_changed),
-            self.config.upstream(self.egress),
+            self.config.upstream(self.egress, self._guarded),
             options=options,
             source=self.oauth_tokens(options.credentials),
             monitor=monitor,
+            elicitor=self.confirmation,
             max_result_bytes=self.config.max_result_tokens * BYTES_PER_TOKEN,
             limiter=self._limiter(),
             observer=self.drift.observe if self.drift else None,
             rights=lambda: self.rights,
+        )
+
+    def _guarded(self, transport: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
+        """Return a transport that spares hosts which fail, and keeps to the rate limit of each."""
+        config = self.config
+        hosts = {urlsplit(config.only_base_url or tool.base_url or "").netloc for tool in self.tools}
+        limiter = None
+        if config.upstream_rate_limit:
+            from .replicas.rate_limits import rate_limit
+
+            limiter = rate_limit(config.upstream_rate_limit, config.redis, f"{self.implementation.name}:upstream")
+        return GuardedTransport(
+            transport,
+            CircuitBreaker(config.circuit_breaker) if config.circuit_breaker else None,
+            limiter,
+            rate=config.upstream_rate_limit or "",
+            is_shared=len(hosts) > 1,
+            patience=min(MIN_UNANSWERED, (config.total_timeout or MIN_UNANSWERED) / 2),
         )
 
     def _limiter(self) -> Limiter | None:

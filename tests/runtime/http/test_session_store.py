@@ -4,7 +4,7 @@ import pytest
 
 from openapi_mcp.runtime.http import sessions
 from openapi_mcp.runtime.http.sessions import SessionStore
-from openapi_mcp.runtime.protocol import Session
+from openapi_mcp.runtime.protocol import ClientAnswer, Session
 
 ANN, BOB = Session(revision="2025-11-25", id="ann"), Session(revision="2025-11-25", id="bob")
 
@@ -122,3 +122,42 @@ def test_requests_without_a_session_have_one_state_together() -> None:
     one.state(Session()).values["a"] = 1
     assert one.state(Session()).values == {"a": 1}
     assert not one.state(Session()).is_session
+
+
+YES = {"action": "accept", "content": {"confirm": True}}
+
+
+def test_answer_reaches_the_call_that_waits_for_it_in_its_own_session_only(
+    both: tuple[SessionStore, SessionStore],
+) -> None:
+    local, remote = both
+    got: list[object] = []
+    local.state(ANN).waiting["ask-1"] = got.append
+    remote.answer(BOB, ClientAnswer("ask-1", YES))
+    remote.answer(ANN, ClientAnswer("ask-2", YES))
+    assert got == []
+    remote.answer(ANN, ClientAnswer("ask-1", YES))
+    remote.answer(ANN, ClientAnswer("ask-1", {"action": "decline"}))
+    assert got == [YES]
+
+
+def test_answer_that_is_too_large_for_siblings_counts_as_cancelled(both: tuple[SessionStore, SessionStore]) -> None:
+    local, remote = both
+    got: list[object] = []
+    local.state(ANN).waiting["ask-1"] = got.append
+    remote.answer(ANN, ClientAnswer("ask-1", {"action": "accept", "content": {"a": "x" * 1000}}))
+    assert got == [{"action": "cancel"}]
+
+
+def test_text_is_spent_once_in_all_processes(both: tuple[SessionStore, SessionStore]) -> None:
+    local, remote = both
+    spend = local.state(ANN).spend
+    assert spend is not None
+    assert spend("used 1")
+    for store in (local, remote):
+        for session in (ANN, BOB, Session()):
+            spend = store.state(session).spend
+            assert spend is not None
+            assert not spend("used 1")
+    assert spend("used 2")
+    assert local.restore(ANN) == ANN

@@ -1,0 +1,139 @@
+"""`Asker`: asks the user of the client whose call is being answered, in the way of the call's revision.
+
+In the handshake era a request is sent before the result, and the call waits for its answer. In 2026-07-28 the call ends
+with the question, and the client repeats it with the answer and a signed state: any process may take the repeated call.
+A program of code mode cannot be repeated, since calls that it made would be made again; it is not asked about then.
+"""
+
+import asyncio
+import secrets
+from contextvars import ContextVar
+from functools import partial
+from typing import Any, Final
+
+from ..runtime.errors import RuntimeFailure
+from ..runtime.protocol import ToolCall, elicitation, jsonrpc
+from ..runtime.protocol.elicitation import Form, FormAnswer, Retry
+from ..runtime.server.catalog import BuiltinTool, ListedTool
+from ..runtime.server.grants import subject
+from ..runtime.server.hooks import Notify
+from ..runtime.session_state import SessionState
+from ..runtime.tool import Tool
+from ..runtime.types import JsonObject
+from .tokens import SubjectOfToken, TokenSigner
+
+MAX_QUESTIONS: Final = 16
+"""Questions of one session that wait for an answer: nobody reads more dialogs at once."""
+
+MAX_SPENT: Final = 10_000
+"""Tokens that were used, which a process without siblings remembers: a megabyte."""
+
+_ID_BYTES: Final = 12
+_SPENT: Final = "spent tokens"
+
+
+class NoConsent(RuntimeFailure):
+    """A call that is not made, since the user did not agree to it, or has yet to be asked."""
+
+
+class Asker:
+    """The one who asks during a client's call. `reply` answers the call in place of its result, if it is set."""
+
+    def __init__(
+        self,
+        call: ToolCall,
+        tool: ListedTool,
+        notify: Notify | None,
+        *,
+        max_wait: float,
+        retry: Retry,
+        state: SessionState,
+    ) -> None:
+        self.reply: JsonObject | None = None
+        self._call = call
+        self._tool = tool
+        self._notify = notify
+        self._max_wait = max_wait
+        self._retry = retry
+        self._state = state
+
+    def can_ask(self, tool: Tool) -> bool:
+        """Return whether the client can show a form about a call of a tool, which this call makes."""
+        if not elicitation.can_ask(self._call):
+            return False
+        if not self._call.revision.asks_by_result:
+            return self._notify is not None
+        named = self._tool.target(self._call.arguments) if isinstance(self._tool, BuiltinTool) else self._tool.name
+        return named == tool.name
+
+    async def ask(self, form: Form, purpose: SubjectOfToken) -> FormAnswer:
+        """Return the user's answer. Raises NoConsent where there is none, or none yet."""
+        if self._call.revision.asks_by_result:
+            return self._answer_of_retry(form, purpose)
+        if self._notify is None or len(self._state.waiting) >= MAX_QUESTIONS:
+            raise NoConsent("The call was not made: too many questions to the user are open. Try again later.")
+        return await self._answer_to_request(form, self._notify)
+
+    async def _answer_to_request(self, form: Form, notify: Notify) -> FormAnswer:
+        request_id = f"ask-{secrets.token_urlsafe(_ID_BYTES)}"
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._state.waiting[request_id] = partial(_settle, future)
+        try:
+            async with asyncio.timeout(self._max_wait):
+                await notify(jsonrpc.encode(elicitation.form_request(request_id, form)))
+                answer = elicitation.read_answer(await future)
+        except TimeoutError:
+            await notify(jsonrpc.encode(elicitation.withdrawal(request_id, "Nobody answered in time.")))
+            raise NoConsent(
+                f"The call was not made: the user did not answer within {self._max_wait:g} seconds."
+            ) from None
+        finally:
+            self._state.waiting.pop(request_id, None)
+        if answer is None:
+            raise NoConsent("The call was not made: the client could not ask the user.")
+        return answer
+
+    def _answer_of_retry(self, form: Form, purpose: SubjectOfToken) -> FormAnswer:
+        answer, state = self._retry
+        tokens = signer(self._state)
+        if state is not None and not tokens.is_valid(state, purpose):
+            raise self._refuse("it was issued for another call or caller, or has expired")
+        if state is None or answer is None:
+            self.reply = elicitation.input_required(self._call, form, tokens.issue(purpose))
+            raise NoConsent("The user is being asked.")
+        if not tokens.use(state):
+            raise self._refuse("it was used before")
+        return answer
+
+    def _refuse(self, reason: str) -> NoConsent:
+        message = f"params.requestState is not valid: {reason}. Make the call again without it."
+        self.reply = jsonrpc.error(jsonrpc.INVALID_PARAMS, message, request_id=self._call.request_id)
+        return NoConsent(message)
+
+
+ASKER: Final[ContextVar[Asker | None]] = ContextVar("asker", default=None)
+"""The one who asks during the call that is being answered; None outside of a client's call."""
+
+
+def signer(state: SessionState) -> TokenSigner:
+    """Return the signer of tokens for the clients of a session."""
+    return TokenSigner(state.key, state.spend or partial(_spend, state.values.setdefault(_SPENT, {})))
+
+
+def purpose_of(kind: str, tool: Tool, arguments: Any) -> SubjectOfToken:
+    """Return what a token of a kind is valid for: a call of the caller whose request is being served."""
+    return SubjectOfToken(kind, subject(), tool.name, arguments)
+
+
+def _settle(future: "asyncio.Future[Any]", result: Any) -> None:
+    if not future.done():
+        future.set_result(result)
+
+
+def _spend(spent: dict[str, None], text: str) -> bool:
+    if text in spent:
+        return False
+    spent[text] = None
+    if len(spent) > MAX_SPENT:
+        del spent[next(iter(spent))]
+    return True

@@ -1,0 +1,126 @@
+"""`Confirmation`: calls that destroy or change data are made only after a person has agreed (`--confirm`).
+
+The client's user is asked by a form where the client has elicitation. Else the call is refused with a phrase, which is
+valid once, for the same call of the same caller: the refusal tells the model to show the user the call, and to repeat
+it with the phrase as an argument. See docs/confirmation.md for what each way proves.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from ..runtime.protocol import ToolCall, elicitation
+from ..runtime.protocol.elicitation import Retry
+from ..runtime.protocol.jsonrpc import Refusal
+from ..runtime.result.sanitizing import Sanitizer
+from ..runtime.server.catalog import ListedTool
+from ..runtime.server.hooks import Notify
+from ..runtime.session_state import SESSION_STATE, SessionState
+from ..runtime.tool import Tool
+from ..runtime.types import JsonObject
+from ..runtime.upstream.events import NO_EVENTS, CallEvents
+from .asking import ASKER, Asker, NoConsent, purpose_of, signer
+from .questions import is_consent, question, summary
+
+MAX_WAIT: Final = 600.0
+"""Seconds that a question waits where a call has no limit of time."""
+
+_ARGUMENT: Final = "_confirm"
+_DESCRIPTION: Final = "Leave out, unless the user agreed to this call: then the text that its refusal gave."
+_AGREED: Final = "The user agreed: "
+_REFUSED: Final = """\
+The call was not made. This server makes calls that {effect} only after a person has agreed, and this client cannot \
+ask them. Show the user this call, and only if they agree to it, repeat it within ten minutes with the same arguments \
+and {name}: "{phrase}"
+
+{summary}"""
+
+
+class Confirmation:
+    """The elicitor of confirmations: of calls that destroy data, or with `all_changes` of all that change data.
+
+    A question waits `max_wait` seconds at most; 0 stands for MAX_WAIT.
+    """
+
+    def __init__(self, *, all_changes: bool = False, max_wait: float = 0) -> None:
+        self._all_changes = all_changes
+        self._max_wait = max_wait or MAX_WAIT
+        self._own_state = SessionState()
+
+    def tools(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
+        """Return tools as they are listed: those that are confirmed have an argument for the phrase."""
+        return tuple(_with_argument(tool) if self.asks_for(tool) else tool for tool in tools)
+
+    def asks_for(self, tool: Tool) -> bool:
+        """Return whether calls of a tool are confirmed, by its annotations."""
+        hints = tool.annotations
+        return not hints.get("readOnlyHint") and (self._all_changes or hints.get("destructiveHint") is True)
+
+    async def reply(
+        self, call: ToolCall, tool: ListedTool, notify: Notify | None, answer: Callable[[], Awaitable[JsonObject]]
+    ) -> JsonObject:
+        """Return the reply to a client's call (see `Elicitor`)."""
+        retry = elicitation.read_retry(call) if call.revision.asks_by_result else Retry(None, None)
+        if isinstance(retry, Refusal):
+            return retry.reply(call.request_id)
+        asker = Asker(call, tool, notify, max_wait=self._max_wait, retry=retry, state=self._state())
+        token = ASKER.set(asker)
+        try:
+            reply = await answer()
+        finally:
+            ASKER.reset(token)
+        return reply if asker.reply is None else asker.reply
+
+    async def consent(
+        self, tool: Tool, arguments: Mapping[str, Any], events: CallEvents, sanitizer: Sanitizer
+    ) -> Mapping[str, Any]:
+        """Return the arguments of a call that may be made. Raises NoConsent."""
+        if not self.asks_for(tool):
+            return arguments
+        name = _argument_of(tool)
+        call = {key: value for key, value in arguments.items() if key != name}
+        asker = ASKER.get()
+        if asker is None or not asker.can_ask(tool):
+            self._check_phrase(tool, name, arguments.get(name), call, sanitizer)
+            return call
+        if events is not NO_EVENTS:
+            events.has_notified = True  # the question comes before the result
+        answer = await asker.ask(question(tool, call, sanitizer), purpose_of("state", tool, call))
+        if not is_consent(answer):
+            said = "dismissed the question" if answer.action == "cancel" else "does not want this call"
+            raise NoConsent(f"The call was not made: the user {said}. Do not repeat it unless the user asks for it.")
+        return call
+
+    def _check_phrase(self, tool: Tool, name: str, phrase: Any, call: Mapping[str, Any], sanitizer: Sanitizer) -> None:
+        """Raise NoConsent, with a new phrase, unless a call has a phrase that is valid for it and was not used."""
+        tokens, purpose = signer(self._state()), purpose_of("phrase", tool, call)
+        given = phrase.removeprefix(_AGREED) if isinstance(phrase, str) and phrase.startswith(_AGREED) else ""
+        if tokens.is_valid(given, purpose) and tokens.use(given):
+            return
+        text = _REFUSED.format(
+            effect="change data" if self._all_changes else "destroy or replace data",
+            name=name,
+            phrase=f"{_AGREED}{tokens.issue(purpose)}",
+            summary=summary(tool, call, sanitizer),
+        )
+        invalid = f"{name} is not valid for this call: it was used, has expired, or is that of another call. "
+        raise NoConsent(text if phrase is None else f"{invalid}{text}")
+
+    def _state(self) -> SessionState:
+        current = SESSION_STATE.get()
+        return self._own_state if current is None else current()
+
+
+def _argument_of(tool: Tool) -> str:
+    """Return the name of the argument for the phrase, which no argument of the tool itself has."""
+    name, own = _ARGUMENT, {argument.name for argument in tool.arguments}
+    while name in own:
+        name = f"_{name}"
+    return name
+
+
+def _with_argument(tool: Tool) -> Tool:
+    properties = tool.input_schema.get("properties", {})
+    phrase = {"type": "string", "description": _DESCRIPTION}
+    schema = {**tool.input_schema, "properties": {**properties, _argument_of(tool): phrase}}
+    return replace(tool, input_schema=schema)

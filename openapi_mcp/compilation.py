@@ -38,9 +38,9 @@ class CompileOptions:
     """All options that the tools of a document depend on.
 
     `headers` are sent when the document is fetched, to its own origin only, and `certificates` are used then;
-    `allow_remote_refs` lets it refer to files on other hosts, which `egress` limits. `overlays` are
-    paths and URLs of overlays that change it, in order. `selection` chooses operations, `servers` their base URLs; `token_budget` limits the tools' texts, `max_instructions` the characters of the server's
-    instructions.
+    `allow_remote_refs` lets it refer to files on other hosts, which `egress` limits. `overlays` are paths and URLs of
+    overlays that change it, in order. `selection` chooses operations, `servers` their base URLs; `token_budget` limits
+    the tools' texts, `max_instructions` the characters of the server's instructions.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -205,7 +205,7 @@ class _Endpoint:
         self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        direct = DirectRequest.of(scope, receive, send)
+        direct = DirectRequest.of(receive, send)
         writer = self._writer(send, direct=direct)
         try:
             response = await self._respond(scope, receive, writer, direct)

@@ -128,6 +128,9 @@ class TimeoutProtocol(_Base):
     part_timeouts: ClassVar[dict[Part, float]] = PART_TIMEOUTS
     stall_timeout: ClassVar[float] = STALL_TIMEOUT
 
+    is_direct: ClassVar[bool] = False
+    """Whether its requests can be direct (see `direct`)."""
+
     on_disconnect: Callable[[], object] | None = None
     """Called when the connection is lost, for the request in progress."""
 

@@ -7,18 +7,16 @@ ASGI, with a timer and a task to wait for them. Under another server, and for al
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Send
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
-
-_EXTENSION: Final = "openapi_mcp.direct"
 
 _HEAD: Final = b"HTTP/1.1 200 OK\r\n%bcontent-length: %d\r\ncontent-type: application/json\r\n\r\n"
 
 _REQUIRED: Final = (
     "body", "default_headers", "disconnected", "flow", "keep_alive", "message_event", "more_body", "on_response",
-    "response_complete", "response_started", "scope", "transport", "waiting_for_100_continue",
+    "response_complete", "response_started", "transport", "waiting_for_100_continue",
 )  # fmt: skip
 """Attributes of uvicorn's RequestResponseCycle that are used here; without one, requests are not direct."""
 
@@ -42,24 +40,21 @@ class DirectRequest:
         self._connection = connection
         self._cycle = cycle
 
-    @staticmethod
-    def of(scope: Scope, receive: Receive, send: Send) -> "DirectRequest | None":
-        """Return the direct request of an ASGI scope; None under another server, or where events are wrapped."""
-        extensions = scope.get("extensions")
-        request = extensions.get(_EXTENSION) if extensions else None
-        if not isinstance(request, DirectRequest):
-            return None
-        ends = getattr(receive, "__self__", None), getattr(send, "__self__", None)
-        return request if ends == (request._cycle, request._cycle) else None  # noqa: SLF001  # it is of this class
-
     @classmethod
-    def offer(cls, connection: WritableConnection, cycle: "RequestResponseCycle") -> None:
-        """Let `of` find this request in its ASGI scope, unless this version of uvicorn lacks an attribute."""
+    def of(cls, receive: Receive, send: Send) -> "DirectRequest | None":
+        """Return the direct request with these events of ASGI; None if they are another server's, or wrapped.
+
+        None also in a version of uvicorn that lacks an attribute.
+        """
+        cycle = getattr(send, "__self__", None)
+        connection = getattr(getattr(cycle, "on_response", None), "__self__", None)
+        if getattr(receive, "__self__", None) is not cycle or not getattr(connection, "is_direct", False):
+            return None
         if cls._is_possible is None:
             cls._is_possible = all(hasattr(cycle, name) for name in _REQUIRED)
-        if cls._is_possible:
-            scope: Scope = cast("Scope", cycle.scope)
-            scope["extensions"] = {_EXTENSION: cls(connection, cycle)}
+        if not cls._is_possible:
+            return None
+        return cls(cast("WritableConnection", connection), cast("RequestResponseCycle", cycle))
 
     def take_body(self, max_bytes: int) -> bytes | None:
         """Return the body if all of it has arrived and is less than `max_bytes`, instead of `receive`; else None."""

@@ -14,7 +14,6 @@ from starlette.types import ASGIApp
 from .. import background
 from .access import MAX_HEADER_BYTES
 from .connections import MAX_PIPELINED_REQUESTS, MissingAttribute, Part, TimeoutProtocol
-from .direct import DirectRequest
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -91,6 +90,7 @@ def _httptools_connection() -> type[TimeoutProtocol]:
             "send_400_response",
         )  # fmt: skip
 
+        is_direct = True
         _reading = "head"
 
         def on_message_begin(self) -> None:
@@ -101,7 +101,6 @@ def _httptools_connection() -> type[TimeoutProtocol]:
             if len(self.pipeline) >= MAX_PIPELINED_REQUESTS:
                 raise OverflowError  # so that the rest of the packet is not parsed; `send_400_response` follows
             super().on_headers_complete()
-            DirectRequest.offer(self, self.cycle)
             self._reading = "body"
             self._expect(None)  # the next part, perhaps in the same packet, is another one
 

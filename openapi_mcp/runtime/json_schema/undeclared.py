@@ -46,10 +46,13 @@ def undeclared_names(root: Schema, value: Any) -> Iterator[UndeclaredNames]:
                 waiting.append(((*path, key), item, inner))
 
 
+_CONTAINERS: Final = (dict, list)
+
+
 def is_flat_and_declared(value: Mapping[str, Any], root: Schema) -> bool:
     """Return whether an object is what most calls send: scalars, each of which the schema itself declares."""
     properties = root.get("properties", ())
-    return all(name in properties and not isinstance(item, dict | list) for name, item in value.items())
+    return all(name in properties and not isinstance(item, _CONTAINERS) for name, item in value.items())
 
 
 class _Declarations:

@@ -82,10 +82,13 @@ def classify(message: Any) -> Any:
     return message if isinstance(message, list) else jsonrpc.classify(message)
 
 
+_WITH_METHOD: Final = (Request, Notification)
+
+
 def is_stateless(message: Any, headers: Headers | None = None) -> bool:
     """Return whether a message is read in the stateless era, where sessions do not count."""
     parsed = jsonrpc.classify(message)
-    if isinstance(parsed, Request | Notification):
+    if isinstance(parsed, _WITH_METHOD):
         return _is_stateless(parsed, headers)
     return stateless.is_claimed_by_header(headers)
 

@@ -289,7 +289,7 @@ def read_call(request: Request, revision: Revision, **fields: Any) -> ToolCall |
     name, arguments, meta = params.get("name"), params.get("arguments"), params.get("_meta")
     if not isinstance(name, str):
         return Refusal(INVALID_PARAMS, "params.name must be the name of a tool.")
-    if not isinstance(arguments, dict | None):
+    if not (arguments is None or isinstance(arguments, dict)):
         return Refusal(INVALID_PARAMS, "params.arguments must be an object.")
     return ToolCall(
         request_id=request.id,

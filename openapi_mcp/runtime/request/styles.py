@@ -144,8 +144,11 @@ def _pairs_of(argument: Argument, value: Any, escaping: Escaping) -> Pairs:
     )
 
 
+_CONTAINERS: Final = (dict, list)
+
+
 def _text(argument: Argument, value: Any, escaping: Escaping) -> str:
-    if argument.style == "simple" and not isinstance(value, dict | list):  # the most frequent case
+    if argument.style == "simple" and not isinstance(value, _CONTAINERS):  # the most frequent case
         return "" if value is None else escaping.value(scalar_text(value))
     row = EXPANSIONS[argument.style]
     members = _pairs_of(argument, value, escaping)

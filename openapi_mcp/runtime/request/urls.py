@@ -85,7 +85,9 @@ def parse_base_url(url: str | None) -> BaseUrl:
     user = parsed.userinfo.decode("ascii")
     path, _, query = parsed.raw_path.decode("ascii").partition("?")
     origin = f"{parsed.scheme}://{user + '@' if user else ''}{parsed.netloc.decode('ascii')}"
-    return BaseUrl(origin, path.rstrip("/"), query, parsed.netloc, getattr(parsed, "_uri_reference", None))
+    parts = getattr(parsed, "_uri_reference", None)
+    is_known = getattr(parts, "_fields", ())[-3:] == ("path", "query", "fragment")
+    return BaseUrl(origin, path.rstrip("/"), query, parsed.netloc, parts if is_known else None)
 
 
 class PathValue(NamedTuple):
@@ -108,7 +110,8 @@ def build(base_url: BaseUrl, template: str, values: Mapping[str, PathValue], que
     full_query = "&".join([part for part in queries if part])
     target = base_url.path + separator + path or "/"
     if base_url.parts and _is_final(target, full_query):
-        return _PreparedURL(base_url.parts._replace(path=target, query=full_query or None, fragment=None))
+        parts = base_url.parts
+        return _PreparedURL(parts._make((*parts[:-3], target, full_query or None, None)))
     return _url(base_url.origin, target + (f"?{full_query}" if full_query else ""))
 
 

@@ -311,6 +311,7 @@ class Exchange(httpx.AsyncByteStream):
         if self._upload is not None:
             self._upload.cancel()
         self._connection.end_exchange()
+        self._parser.close()
         self._release(self._connection, self._is_sent and self._parser.is_complete and self._parser.is_reusable)
 
 

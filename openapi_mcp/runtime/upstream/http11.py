@@ -155,7 +155,7 @@ class ResponseParser:
         self.body: list[bytes] = []
         self._fields: dict[bytes, list[bytes]] = {}  # the header fields about the body, by names in lower case
         self._is_bodiless = method == "HEAD"
-        self._parser = httptools.HttpResponseParser(self)
+        self._parser: Any = httptools.HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(**_LENIENCIES)
 
     @property
@@ -218,6 +218,10 @@ class ResponseParser:
         if length and b"transfer-encoding" not in self._fields:
             return f"early: it sent {self._body_bytes} of the {length} bytes of its response"
         return "early: the body of its response ended without its last chunk"
+
+    def close(self) -> None:
+        """Forget the parser, whose callbacks are methods of this object: a circle is left to garbage collection."""
+        self._parser = None
 
     def take_body(self) -> bytes:
         """Return what arrived of the body since the last time, and forget it."""

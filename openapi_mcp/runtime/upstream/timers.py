@@ -22,11 +22,14 @@ class Timers:
         self._due: dict[int, tuple[float, Callable[[], object]]] = {}  # the earliest first
         self._handle: asyncio.TimerHandle | None = None
 
-    def start(self, function: Callable[[], object]) -> int:
-        """Return the number with which to stop the call of a function."""
+    def start(self, function: Callable[[], object], loop: asyncio.AbstractEventLoop | None = None) -> int:
+        """Return the number with which to stop the call of a function.
+
+        `loop` is the running event loop, if it is known: to find it takes a system call.
+        """
         self._number += 1
         if self.seconds is not None:
-            loop = asyncio.get_running_loop()
+            loop = loop or asyncio.get_running_loop()
             end = loop.time() + self.seconds
             self._due[self._number] = end, function
             if self._handle is None:
@@ -76,11 +79,12 @@ class TimeLimit:
         self.is_over = False
 
     def __enter__(self) -> Self:
-        task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task(loop)
         assert task is not None  # noqa: S101  # a coroutine of an event loop runs in a task
         self._task: asyncio.Task[object] | None = task
         self._cancelled_before = task.cancelling()
-        self._number = self._timers.start(self.stop)
+        self._number = self._timers.start(self.stop, loop)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:

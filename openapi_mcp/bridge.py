@@ -268,7 +268,7 @@ class Bridge:
     def _guarded(self, transport: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
         """Return a transport that spares hosts which fail, and keeps to the rate limit of each."""
         config = self.config
-        hosts = {urlsplit(config.only_base_url or tool.base_url or "").netloc for tool in self.tools}
+        hosts = {urlsplit(url).netloc for url in set(self.compilation.base_urls)}
         limiter = None
         if config.upstream_rate_limit:
             from .replicas.rate_limits import rate_limit
@@ -279,7 +279,7 @@ class Bridge:
             CircuitBreaker(config.circuit_breaker) if config.circuit_breaker else None,
             limiter,
             rate=config.upstream_rate_limit or "",
-            is_shared=len(hosts) > 1,
+            is_shared=len(hosts) > 1 and config.only_base_url is None,
             patience=min(MIN_UNANSWERED, (config.total_timeout or MIN_UNANSWERED) / 2),
         )
 

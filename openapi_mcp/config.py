@@ -8,7 +8,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
+
+import httpx
 
 from .authorization.scopes import ScopeSettings
 from .base_url_map import BaseUrlMap
@@ -28,8 +30,13 @@ from .runtime.request.headers import is_field_name
 from .runtime.tool import SecurityScheme
 from .runtime.upstream.client import Upstream
 from .runtime.upstream.retries import Retries
+from .runtime.upstream.tls import tls_context
+from .runtime.upstream.transport import Transport
 from .selection import Selection
 from .token_budget import TokenBudget
+
+Guard: TypeAlias = Callable[[Transport], httpx.AsyncBaseTransport]
+"""Makes a transport that limits what another one sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +81,8 @@ class Config:
     code_timeout: float = DEFAULTS["code_timeout"]
     code_calls: int = DEFAULTS["code_calls"]
     rate_limit: str | None = None
+    upstream_rate_limit: str | None = None
+    circuit_breaker: int = DEFAULTS["circuit_breaker"]
     confirm: str = "never"
     redis: str | None = field(default=None, repr=False)
     auth_rights: ScopeSettings = field(default_factory=ScopeSettings)
@@ -96,8 +105,9 @@ class Config:
         """Make a Config from options as the command line and a settings file have them. Raises UsageError."""
         texts = {name: _texts(value) for name, value in options.items() if name in SETTINGS and SETTINGS[name].many}
         base_urls = BaseUrlMap.parse(texts.get("base_url", ()))
-        if "rate_limit" in options:
-            parse_rate_limit(options["rate_limit"])  # a wrong limit is reported before anything is served
+        for name in ("rate_limit", "upstream_rate_limit"):
+            if name in options:
+                parse_rate_limit(options[name], f"--{name.replace('_', '-')}")  # before anything is served
         parsed: dict[str, Any] = {
             "base_url": base_urls.other,
             "base_url_map": base_urls if base_urls.pairs else BaseUrlMap(),
@@ -198,20 +208,21 @@ class Config:
         hosts = [*self.follow_redirects_to, *self.servers.variables.values()]
         return EgressPolicy(self.egress, trusts_document=trusts_document).naming(*urls).naming_hosts(hosts)
 
-    def upstream(self, egress: EgressPolicy | None = None) -> Upstream:
-        """Make a client of the API. Raises UsageError for certificate files that cannot be used."""
+    def upstream(self, egress: EgressPolicy | None = None, guard: Guard = lambda transport: transport) -> Upstream:
+        """Make a client of the API, over the transport that `guard` makes of the usual one.
+
+        Raises UsageError for certificate files that cannot be used.
+        """
         try:
+            verify = tls_context(self.ca, self.client_cert, self.client_key)
             return Upstream(
+                transport=guard(Transport(verify=verify, egress=egress or self.egress_policy(trusts_document=True))),
                 connect_timeout=self.connect_timeout,
                 read_timeout=self.timeout,
                 total_timeout=self.total_timeout,
                 max_bytes=self.max_response_size * 1024 * 1024,
                 retries=Retries(attempts=self.retries + 1),
                 follow_redirects_to=self.follow_redirects_to,
-                ca=self.ca,
-                client_cert=self.client_cert,
-                client_key=self.client_key,
-                egress=egress or self.egress_policy(trusts_document=True),
             )
         except RequestError as error:
             hint = "see --ca, --client-cert and --client-key"

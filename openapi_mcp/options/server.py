@@ -48,6 +48,18 @@ SERVER_OPTIONS: Final = (
         choices=("never", "destructive", "changing"), default="never"
     ),
     Option(
+        "upstream_rate_limit", LIMITS, SERVE,
+        "Requests that this server sends to one host of the API: 100/minute, or 10/second;1000/hour. A request waits "
+        "up to 10 seconds for its turn. With --redis all replicas count together.",
+        metavar="LIMIT", default_text="no limit"
+    ),
+    Option(
+        "circuit_breaker", LIMITS, SERVE,
+        "Failures in a row, within a minute, after which a host that does not answer is left alone for 5 to 60 "
+        "seconds; 0 is never. Any answer ends the row.",
+        metavar="N", kind=int, default=20, minimum=0
+    ),
+    Option(
         "max_concurrency", LIMITS, SERVE,
         "Calls made at once by each worker; a further one is answered with 503. One client has at most four fifths of "
         "them, then its calls are answered with 429 (http).",

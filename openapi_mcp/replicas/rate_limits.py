@@ -91,15 +91,15 @@ class SharedRateLimit:
         return None
 
 
-def parse(text: str) -> "list[RateLimitItem]":
-    """Return the limits of a text, the shortest first. Raises UsageError."""
+def parse(text: str, option: str = "--rate-limit") -> "list[RateLimitItem]":
+    """Return the limits of a text, the shortest first. Raises UsageError, which names the option."""
     from limits import parse_many
 
     try:
         return sorted(parse_many(text))
     except ValueError:
         hint = "write 20/second, or several limits as 20/second;1000/hour"
-        raise UsageError(f"not a rate limit: {text!r}", where="--rate-limit", hint=hint) from None
+        raise UsageError(f"not a rate limit: {text!r}", where=option, hint=hint) from None
 
 
 @cache

@@ -17,7 +17,7 @@ Specification: RFC 9112 §9.3.1, RFC 9110 §9.2.2; httpx, "Environment Variables
 import ipaddress
 import ssl
 import urllib.request
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final, cast
@@ -25,7 +25,7 @@ from typing import Any, Final, cast
 import httpx
 
 from .connection import Connection, Exchange, Origin
-from .pool import LIMITS, Egress, Place, Pool
+from .pool import LIMITS, Egress, Pool
 from .progress import EXTENSION, CallProgress
 from .retries import IDEMPOTENT_METHODS
 
@@ -101,7 +101,7 @@ class Transport(httpx.AsyncBaseTransport):
         except BaseException:
             place.give_back()
             raise
-        response.stream = _PlaceKeeper(cast("httpx.AsyncByteStream", response.stream), place)
+        response.stream = PlaceKeeper(cast("httpx.AsyncByteStream", response.stream), place.give_back)
         return response
 
     def _is_direct_http11(self, request: httpx.Request) -> bool:
@@ -123,12 +123,12 @@ class Transport(httpx.AsyncBaseTransport):
         return self._verify
 
 
-class _PlaceKeeper(httpx.AsyncByteStream):
-    """The stream of a response of httpx's transport, which gives its place back when it is closed."""
+class PlaceKeeper(httpx.AsyncByteStream):
+    """The stream of a response that gives a place back when it is closed."""
 
-    def __init__(self, stream: httpx.AsyncByteStream, place: Place) -> None:
+    def __init__(self, stream: httpx.AsyncByteStream, give_back: Callable[[], None]) -> None:
         self._stream = stream
-        self._place = place
+        self._give_back = give_back
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for part in self._stream:
@@ -139,7 +139,7 @@ class _PlaceKeeper(httpx.AsyncByteStream):
         try:
             await self._stream.aclose()
         finally:
-            self._place.give_back()
+            self._give_back()
 
 
 async def _judged(request: httpx.Request, proxy: str | None, egress: Egress) -> httpx.Request:

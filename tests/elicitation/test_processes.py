@@ -4,11 +4,14 @@ import contextlib
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.authorization.doors import DOCUMENT, World, within
+from tests.authorization.issuing import issuing
 from tests.command import command, serving_http
 from tests.elicitation import pets
 from tests.elicitation.pets import AGREES, HANDSHAKE, PETSTORE, STATELESS, PetApi, call
@@ -155,3 +158,20 @@ def test_official_clients_with_two_processes(api: PetApi) -> None:
         for era in (HANDSHAKE, STATELESS):
             assert call(url, era, AGREES, petId=3)[0]
     assert api.made == ["DELETE /pets/3"] * 2
+
+
+def test_another_caller_cannot_repeat_the_call(api: PetApi, tmp_path: Path) -> None:
+    async def repeated(world: World) -> list[Any]:
+        headers = {"mcp_protocol_version": STATELESS, "mcp_method": "tools/call", "mcp_name": "deletePets"}
+        params: dict[str, Any] = {"name": "deletePets", "arguments": {}, "_meta": ENVELOPE}
+        ann, bob = (issuer.token(sub=name, scope="admin") for name in ("ann", "bob"))
+        asked = (await world.post(ann, rpc("tools/call", **params), **headers)).json()["result"]
+        retry = {**params, "requestState": asked["requestState"], "inputResponses": {"question": YES}}
+        return [(await world.post(token, rpc("tools/call", 2, **retry), **headers)).json() for token in (bob, ann)]
+
+    with issuing() as issuer:
+        document = {**DOCUMENT, "servers": [{"url": api.url}]}
+        bobs, anns = within(tmp_path, issuer, repeated, confirm="destructive", document=document)
+    assert "another call or caller" in bobs["error"]["message"]
+    assert not anns["result"]["isError"]
+    assert api.made == ["DELETE /pets"]

@@ -32,8 +32,9 @@ COMMAND_LINE_ONLY = {
         for name in ("__init__", "dependencies", "index", "intents", "ranking", "tools", "vectors")
     ),
     *(PurePosixPath("search/vocabulary.py"), PurePosixPath("http/supervisor.py"), PurePosixPath("http/workers.py")),
+    PurePosixPath("protocol/elicitation.py"),
 }
-"""Search mode, and serving from several processes."""
+"""Search mode, serving from several processes, and questions to users."""
 
 LATE = {
     *(PurePosixPath("arguments", f"{name}.py") for name in ("__init__", "advice", "checking", "spelling")),

@@ -1,0 +1,109 @@
+"""The requirements of elicitation and of requests in several round trips, for a server that asks by forms."""
+
+from typing import Final
+
+from tests.requirement import HANDSHAKE, PROTOCOL, RUNTIME, STATELESS, Requirement, must, should
+
+ELICITING: Final = HANDSHAKE[2:] + STATELESS
+"""The revisions that have elicitation."""
+
+MESSAGES: Final = PROTOCOL + "elicitation.py::"
+CONFIRMATION: Final = "tests/elicitation/test_confirmation.py::"
+PROCESSES: Final = "tests/elicitation/test_processes.py::"
+QUESTIONS: Final = "tests/elicitation/test_questions.py::"
+TOKENS: Final = "tests/elicitation/test_tokens.py::"
+STORE: Final = RUNTIME + "http/test_session_store.py::"
+
+ELICITATION: Final[tuple[Requirement, ...]] = (
+    must(
+        "elicitation.modes",
+        ELICITING,
+        "client/elicitation, Capabilities",
+        "A client is asked only in modes that it has declared; without a mode it has forms.",
+        MESSAGES + "test_modes_of_elicitation_follow_from_the_capabilities",
+        MESSAGES + "test_client_of_a_session_is_asked_as_it_declared",
+        MESSAGES + "test_client_of_a_stateless_call_is_asked_as_the_call_declares",
+        CONFIRMATION + "test_client_without_elicitation_gets_a_phrase_for_the_same_call",
+    ),
+    must(
+        "elicitation.form",
+        ELICITING,
+        "client/elicitation, Form Mode Elicitation Requests",
+        "A form has a message and a schema of a flat object with primitive properties.",
+        MESSAGES + "test_request_of_the_server_is_a_form",
+        MESSAGES + "test_question_by_result_has_the_fields_of_every_result",
+        CONFIRMATION + "test_call_that_destroys_is_made_when_the_user_agrees",
+    ),
+    must(
+        "elicitation.actions",
+        ELICITING,
+        "client/elicitation, Error Handling; Response Actions",
+        "A user who declines or cancels, and a client that fails to ask, are handled.",
+        CONFIRMATION + "test_call_is_not_made_when_the_user_does_not_agree",
+        CONFIRMATION + "test_question_waits_no_longer_than_a_call",
+        CONFIRMATION + "test_question_ends_with_a_call_that_is_cancelled",
+        MESSAGES + "test_error_is_an_answer_without_a_result",
+    ),
+    must(
+        "elicitation.no-secrets",
+        ELICITING,
+        "client/elicitation, User Interaction Model",
+        "No form asks for a secret; the one that this server sends asks for a boolean, and shows no secret.",
+        QUESTIONS + "test_values_of_secrets_are_not_shown",
+        QUESTIONS + "test_hidden_characters_are_written_as_escapes",
+    ),
+    must(
+        "elicitation.bound",
+        ELICITING,
+        "client/elicitation, Security Considerations",
+        "A question is bound to the client and the user who was asked; nobody else answers it.",
+        STORE + "test_answer_reaches_the_call_that_waits_for_it_in_its_own_session_only",
+        PROCESSES + "test_another_session_cannot_answer",
+        PROCESSES + "test_another_caller_cannot_repeat_the_call",
+        MESSAGES + "test_answer_of_a_client_is_an_action_only_where_it_was_asked",
+        MESSAGES + "test_answer_with_an_id_that_this_server_never_gives_is_ignored",
+    ),
+    should(
+        "elicitation.validated",
+        ELICITING,
+        "client/elicitation, Form Mode Security",
+        "Received data is validated: only the value true is consent.",
+        QUESTIONS + "test_only_the_value_true_is_consent",
+    ),
+    must(
+        "mrtr.contents",
+        STATELESS,
+        "basic/patterns/mrtr, Server Requirements",
+        "A result input_required has requests or a state, and only for a tools/call of a client that can answer.",
+        MESSAGES + "test_question_by_result_has_the_fields_of_every_result",
+        CONFIRMATION + "test_client_without_elicitation_gets_a_phrase_for_the_same_call",
+    ),
+    must(
+        "mrtr.state",
+        STATELESS,
+        "basic/patterns/mrtr, Server Requirements",
+        "The state is protected in its integrity; one that fails verification is rejected.",
+        TOKENS + "test_token_of_another_key_and_altered_ones_are_not_valid",
+        PROCESSES + "test_state_of_another_call_or_an_altered_one_is_refused",
+    ),
+    should(
+        "mrtr.replay",
+        STATELESS,
+        "basic/patterns/mrtr, Server Requirements",
+        "The state holds the principal, a short expiry and the request; it is used once.",
+        TOKENS + "test_token_is_valid_for_the_same_call_in_another_process",
+        TOKENS + "test_token_is_not_valid_for_another_call_or_caller",
+        TOKENS + "test_token_expires",
+        TOKENS + "test_token_is_used_once",
+        PROCESSES + "test_any_process_takes_the_repeated_call_and_one_takes_it_once",
+    ),
+    should(
+        "mrtr.answers",
+        STATELESS,
+        "basic/patterns/mrtr, Error Handling",
+        "A malformed answer is an error, a missing one is asked for again, and one that was not asked for is ignored.",
+        MESSAGES + "test_answer_of_a_repeated_call_is_read",
+        MESSAGES + "test_malformed_answer_is_refused",
+        PROCESSES + "test_answer_without_the_state_is_asked_again",
+    ),
+)

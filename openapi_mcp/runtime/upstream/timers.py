@@ -1,7 +1,7 @@
 """`Timers`: functions that are called after a time that is the same for all. `TimeLimit`: a context that ends in time.
 
 A call of a tool has several limits of time, none of which it reaches. A timer of the event loop for each, and
-`asyncio.timeout`, would take a tenth of its processor time.
+`asyncio.timeout`, would take 3 % of its processor time.
 """
 
 import asyncio

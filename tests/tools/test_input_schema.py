@@ -66,7 +66,8 @@ def test_body_keeps_a_name_that_a_parameter_has_too() -> None:
         prepare(tool, {"rrsets": False})
     assert str(refusal.value) == (
         "`rrsets` must be an array, not false. "
-        "The API has `rrsets` more than once: `rrsets_query` in the query, `rrsets` in the body."
+        "The API has `rrsets` more than once: `rrsets_query` in the query, `rrsets` in the body. "
+        '`rrsets` may be ["text"].'
     )
 
 

@@ -80,7 +80,7 @@ def _described(maker: ExampleMaker, root: Schema, arguments: Mapping[str, Any], 
 
 def _needs_words(maker: ExampleMaker, schema: Schema) -> bool:
     """Return whether a value for a schema is not obvious: one of a plain type is."""
-    if not _kinds(schema).isdisjoint({"object", "array"}) or "pattern" in schema or "multipleOf" in schema:
+    if not {"object", "array"}.isdisjoint(_kinds(schema)) or "pattern" in schema or "multipleOf" in schema:
         return True
     if schema.get("format") not in {None, "int32", "int64", "float", "double", "password"}:
         return True
@@ -88,9 +88,10 @@ def _needs_words(maker: ExampleMaker, schema: Schema) -> bool:
     return any(_needs_words(maker, branch) for branch in branches)
 
 
-def _kinds(schema: Schema) -> set[str]:
+def _kinds(schema: Schema) -> tuple[str, ...]:
+    """Return the types of a schema, in its order."""
     kind = schema.get("type", "object" if "properties" in schema else "array" if "items" in schema else ())
-    return {kind} if isinstance(kind, str) else set(kind)
+    return (kind,) if isinstance(kind, str) else tuple(dict.fromkeys(kind))
 
 
 def _array(maker: ExampleMaker, schema: Schema) -> str:

@@ -36,3 +36,11 @@ def running(app: Any) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join(20)
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nobody listens to."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port

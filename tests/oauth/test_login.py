@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -18,17 +17,9 @@ from openapi_mcp.oauth import login
 from openapi_mcp.oauth.endpoints import OAuthFailure
 from tests.oauth.apis import Backend, write_document
 from tests.oidc import CLIENT_ID, CLIENT_SECRET, authorization_server, sign_in
-from tests.servers import running
+from tests.servers import free_port, running
 
 pytestmark = pytest.mark.process
-
-
-def free_port() -> int:
-    """Return a port that nobody listens to, for the redirect address that the authorization server knows."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 @contextmanager

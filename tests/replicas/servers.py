@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers import free_port
+
 START_SECONDS = 20
 
 
@@ -19,13 +21,6 @@ def program(name: str) -> str:
     if found is None:
         pytest.skip(f"{name} is not installed (Debian: apt install {name})")
     return found
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 @contextmanager

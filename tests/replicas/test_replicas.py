@@ -11,8 +11,9 @@ import httpx
 import pytest
 
 from tests.command import ROOT, command, serving_http
-from tests.replicas.servers import free_port, redis
+from tests.replicas.servers import redis
 from tests.runtime.http.test_sessions_of_clients import ENVELOPE, HELLO, REVISION, message, until
+from tests.servers import free_port
 
 pytestmark = pytest.mark.process
 

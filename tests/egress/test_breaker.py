@@ -5,7 +5,7 @@ import json
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,13 @@ from openapi_mcp.config import Config
 from openapi_mcp.egress.breaker import FIRST_PAUSE, MAX_PAUSE, WINDOW_SECONDS, CircuitBreaker
 from openapi_mcp.egress.guard import MAX_REQUESTS_OF_HOST, GuardedTransport, RateLimiter
 from openapi_mcp.errors import UsageError
-from openapi_mcp.replicas.rate_limits import RateLimit, SharedRateLimit
+from openapi_mcp.replicas.rate_limits import RateLimit
 from openapi_mcp.runtime.errors import UpstreamError
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.runtime.upstream.client import Upstream
 from openapi_mcp.runtime.upstream.retries import Retries
 from openapi_mcp.runtime.upstream.transport import Transport
-from tests.replicas.servers import redis
+from tests.egress.listening import answering, hanging
 from tests.runtime.echo import answer, echoing
 
 ONCE = Retries(attempts=1)
@@ -137,16 +137,11 @@ def test_refused_connections_open_the_circuit_until_the_host_answers() -> None:
     async def run() -> tuple[list[str], list[str]]:
         upstream = guarded(Transport(), CircuitBreaker(2, clock))
         before = await sentences(upstream, f"http://127.0.0.1:{port}/", 4)
-        server = await asyncio.start_server(_answering, "127.0.0.1", port)
-        clock.now += FIRST_PAUSE
-        after = await sentences(upstream, f"http://127.0.0.1:{port}/", 3)
+        with answering("127.0.0.1", b"ok", port=port):
+            clock.now += FIRST_PAUSE
+            after = await sentences(upstream, f"http://127.0.0.1:{port}/", 3)
         await upstream.aclose()
-        server.close()
         return before, after
-
-    async def _answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while await reader.readuntil(b"\r\n\r\n"):
-            writer.write(answer(b"ok"))
 
     before, after = asyncio.run(run())
     assert all("refused the connection" in text for text in before)
@@ -238,28 +233,11 @@ def test_a_refusal_is_not_retried() -> None:
     assert all(text.startswith("No request was sent") for text in asyncio.run(run()))
 
 
-@asynccontextmanager
-async def hanging() -> AsyncIterator[str]:
-    """A host that accepts connections and never answers."""
-    release = asyncio.Event()
-
-    async def accept(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await release.wait()
-        writer.close()
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0, backlog=1000)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        release.set()
-        server.close()
-
-
 @pytest.mark.slow
 def test_host_that_hangs_leaves_connections_and_places_to_others() -> None:
     async def run(url: str) -> tuple[list[str], list[str]]:
         upstream = Upstream(transport=GuardedTransport(Transport(), None, is_shared=True), retries=ONCE)
-        async with hanging() as slow:
+        with hanging() as slow:
             calls = [asyncio.ensure_future(sentences(upstream, slow, 1)) for _ in range(MAX_REQUESTS_OF_HOST + 50)]
             await asyncio.sleep(0.5)
             refused = [call.result()[0] for call in calls if call.done()]
@@ -378,16 +356,3 @@ def test_options_reach_the_calls(tmp_path: Path) -> None:
         assert "the limit for requests to 127.0.0.1:" in texts[6]
         with bridged(tmp_path, dead, circuit_breaker=0) as bridge:
             assert all("refused the connection" in text for text in calls(bridge, ["call0"] * 30))
-
-
-@pytest.mark.process
-def test_rate_limit_of_a_host_is_shared_through_redis(tmp_path: Path) -> None:
-    with redis(tmp_path) as url:
-
-        async def run() -> list[float | None]:
-            first, second = (SharedRateLimit("3/hour", url, "pets:upstream") for _ in range(2))
-            return [await limit("api", HOST) for limit in (first, second, first, second, first)]
-
-        waits = asyncio.run(run())
-    assert waits[:3] == [None] * 3
-    assert all(wait is not None and wait > 3000 for wait in waits[3:])

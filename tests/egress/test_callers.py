@@ -3,9 +3,7 @@
 import asyncio
 import json
 import socket
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from openapi_mcp.runtime.upstream.client import Upstream
 from openapi_mcp.runtime.upstream.retries import Retries
 from openapi_mcp.runtime.upstream.transport import Transport
 from openapi_mcp.tools import compiler
+from tests.egress.listening import answering
 from tests.runtime.echo import Echo, answer, echoing
 
 pytestmark = pytest.mark.slow
@@ -43,29 +42,6 @@ def document(api: str, **operation: Any) -> bytes:
         "paths": {"/pets": {"get": {"operationId": "listPets", "responses": {"200": {"description": "ok"}}}}},
     }
     return json.dumps(root | operation).encode()
-
-
-@contextmanager
-def answering(address: str, body: bytes = b"{}", *headers: str, status: str = "200 OK", port: int = 0) -> Iterator[Any]:
-    """A server at an address of this machine: its port, and the number of its connections."""
-    with socket.create_server((address, port)) as listener:
-        seen: list[bytes] = []
-
-        def serve() -> None:
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                with connection:
-                    seen.append(connection.recv(65536))
-                    connection.sendall(answer(body, "Connection: close", *headers, status=status))
-
-        threading.Thread(target=serve, daemon=True).start()
-        try:
-            yield listener.getsockname()[1], seen
-        finally:
-            listener.shutdown(socket.SHUT_RDWR)
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch, answers: Callable[[str], list[str]]) -> list[str]:

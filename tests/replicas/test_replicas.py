@@ -78,6 +78,16 @@ def test_a_rate_limit_holds_for_all_replicas_together(tmp_path: Path, petstore: 
     assert all(text.startswith("Too many calls of listPets.") for text in refused)
 
 
+def test_a_rate_limit_of_the_api_holds_for_all_replicas_together(tmp_path: Path, petstore: str) -> None:
+    with ExitStack() as stack:
+        url = stack.enter_context(redis(tmp_path))
+        options = ("--upstream-rate-limit", "30/hour")
+        clients = [stack.enter_context(replica(url, petstore, *options)) for _ in range(2)]
+        results = [call(clients[number % 2], limit=1) for number in range(40)]
+    assert [bool(result.get("isError")) for result in results] == [False] * 30 + [True] * 10
+    assert "30/hour (`--upstream-rate-limit`), is used up" in results[-1]["content"][0]["text"]
+
+
 def test_replicas_go_on_without_redis_and_find_it_again(tmp_path: Path, petstore: str) -> None:
     port = free_port()
     with ExitStack() as replicas:

@@ -81,7 +81,7 @@ def to_result(
         blocks = [text_content(_status_and_headers(tool, response)), *links.location_links(response)]
         return sanitizer.result(_success(tool, blocks, MISSING, {}))
     body = sanitizer.body(_read(response, max_bytes))
-    if body.is_html and _documents_json(tool):
+    if body.is_html and (_documents_json(tool) or media_types.is_json(media_types.essence(content_type(response)))):
         return _page(response, body, max_bytes, sanitizer)
     try:
         blocks, value, notes = _fit(body, max_bytes)
@@ -149,7 +149,7 @@ def _documents_json(tool: Tool) -> bool:
 def _page(response: httpx.Response, body: content.DecodedBody, max_bytes: int, sanitizer: Sanitizer) -> CallToolResult:
     """Return the error result for a page in place of JSON: its status, the likely reason, and its text."""
     text = truncation.truncate_text(body.text or "", min(max_bytes, _MAX_ERROR_BYTES))
-    message = f"{_status(response)}: the API answered with an HTML page where its document says JSON. {_NOT_THE_API}"
+    message = f"{_status(response)}: the API answered with an HTML page in place of JSON. {_NOT_THE_API}"
     return sanitizer.result(CallToolResult(content=(text_content(f"{message}\n\n{text}"),), is_error=True))
 
 

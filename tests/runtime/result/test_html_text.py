@@ -59,6 +59,12 @@ def test_documented_page_is_no_error(media_types: tuple[str, ...]) -> None:
     assert not answered(documented(*media_types)).is_error
 
 
+def test_page_labelled_as_json_is_an_error_whatever_the_document_says() -> None:
+    result = answered(documented(), "application/json")
+    assert result.is_error
+    assert "in place of JSON" in result.content[0]["text"]
+
+
 def test_json_labelled_as_html_is_json() -> None:
     assert answered(documented("application/json"), body='{"n": 1}').structured_content == {"n": 1}
 

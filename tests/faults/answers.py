@@ -136,7 +136,7 @@ ROWS: Final = [
     row("redirect-bad", "redirects to no URL", RESULT),
     row("retry-after-huge", "asks to wait 30,000 years", "429"),
     row("retry-after-bad", "asks to wait a word", "503"),
-    row("kind-html", "sends HTML as JSON", RESULT),
+    row("kind-html", "sends HTML as JSON", "login or start page"),
     row("kind-json-image", "sends JSON as an image", RESULT),
     row("kind-none", "sends no media type", RESULT),
     row("kind-rubbish", "sends rubbish as the media type", RESULT),

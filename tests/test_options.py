@@ -25,8 +25,12 @@ from openapi_mcp.token_budget import BUDGET, BYTES_PER_TOKEN
 from tests.conftest import ROOT
 
 SCHEMA = ROOT / "specs" / "settings.schema.json"
-COMMANDS = ("serve", "inspect", "search", "call", "login", "logout", "generate", "bundle", "cache", "overlay")
+COMMANDS = (
+    *("serve", "inspect", "search", "call", "login", "logout", "generate", "bundle", "cache", "overlay"),
+    *("install", "uninstall"),
+)
 PARSED = {
+    "set",
     "overlay",
     "auth_includes",
     "auth_scopes",

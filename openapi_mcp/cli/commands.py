@@ -5,15 +5,19 @@ is the public interface of typer and click, from typer 0.16 on.
 """
 
 import inspect
+import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ..errors import BridgeError, CallFailed
 from ..options.option import ARGUMENTS, GENERAL, GROUPS, Option
 from ..options.table import of_command
+from . import console
 
 Values: TypeAlias = dict[str, Any]
 """Options that were used on a command line, by name. An option that was not used is absent."""
@@ -83,6 +87,26 @@ def _choices(option: Option) -> Any:
 
 def _flags(option: Option) -> tuple[str, ...]:
     return tuple(option.flags) or (f"--{option.setting}",)
+
+
+@contextmanager
+def reported_errors(debug: bool) -> Iterator[None]:
+    """Print a BridgeError as message, location and cure, and exit with its code; other errors keep their traceback.
+
+    With `debug` the traceback of a BridgeError is printed too, but not that of a call whose answer is an error.
+    """
+    if debug:
+        console.log_everything()
+    try:
+        yield
+    except BridgeError as error:
+        if debug and not isinstance(error, CallFailed):
+            console.err(traceback.format_exc().rstrip())
+        console.err(f"openapi-mcp: {error.message}")
+        for label, text in (("where", error.where), ("what to do", error.hint)):
+            if text:
+                console.err(f"  {label}: {text}")
+        raise typer.Exit(error.exit_code) from None
 
 
 class Command(TyperCommand):

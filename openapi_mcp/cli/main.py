@@ -2,8 +2,8 @@
 
 import gc
 import json
+import os
 import sys
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import __version__
-from ..errors import BridgeError, CallFailed, UsageError
-from . import console
-from .commands import CommandGroup, Values, command
+from ..errors import CallFailed, UsageError
+from . import console, install
+from .commands import CommandGroup, Values, command, reported_errors
 
 if TYPE_CHECKING:
     from ..bridge import Bridge
@@ -69,9 +69,10 @@ def serve(spec: str, transport: str | None, debug: bool, values: Values) -> None
     Which tools are served, and how to connect, is printed on stderr.
     """
     from .serve import stdio
-    from .settings import LISTENING, HttpSettings
+    from .settings import LISTENING, HttpSettings, drop_placeholders
 
     with reported_errors(debug):
+        drop_placeholders(os.environ)
         settings = _settings(spec, values)
         options = settings.options()
         over_http = (transport or _transport(listening=bool(LISTENING & options.keys()))) == "http"
@@ -309,6 +310,9 @@ def settings_schema() -> None:
     _print_json(settings_schema())
 
 
+install.register(app)
+
+
 def main() -> None:
     """Run the command line."""
     # httpx has a command line of its own, which imports rich and pygments; it provides for that not being there.
@@ -320,26 +324,6 @@ def main() -> None:
         if error.filename is not None or "--debug" in sys.argv:
             raise
         sys.exit(f"openapi-mcp: the output could not be written: {error.strerror or error}")
-
-
-@contextmanager
-def reported_errors(debug: bool) -> Iterator[None]:
-    """Print a BridgeError as message, location and cure, and exit with its code; other errors keep their traceback.
-
-    With `debug` the traceback of a BridgeError is printed too, but not that of a call whose answer is an error.
-    """
-    if debug:
-        console.log_everything()
-    try:
-        yield
-    except BridgeError as error:
-        if debug and not isinstance(error, CallFailed):
-            console.err(traceback.format_exc().rstrip())
-        console.err(f"openapi-mcp: {error.message}")
-        for label, text in (("where", error.where), ("what to do", error.hint)):
-            if text:
-                console.err(f"  {label}: {text}")
-        raise typer.Exit(error.exit_code) from None
 
 
 def _transport(*, listening: bool) -> str:

@@ -12,7 +12,7 @@ import os
 import re
 import threading
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -114,6 +114,19 @@ def _expanded(value: Any, where: str) -> Any:
     if isinstance(value, list):
         return [_expanded(inner, where) for inner in value]
     return _VARIABLE.sub(partial(_variable, where), value) if isinstance(value, str) else value
+
+
+def variables_of_file(path: Path) -> Iterator[str]:
+    """Yield the environment variables that the texts of a settings file name. The file must have been read before."""
+    text = read_regular(path, MAX_SETTINGS_BYTES).decode("utf-8")
+    yield from (match["name"] for match in _VARIABLE.finditer(text) if match["name"])
+
+
+def drop_placeholders(environment: MutableMapping[str, str]) -> None:
+    """Remove variables whose value is the placeholder that `install` wrote: their users have not filled them in."""
+    for name, value in list(environment.items()):
+        if value.startswith("$") and value in (f"${{{name}}}", f"${{env:{name}}}", f"${name}"):
+            del environment[name]
 
 
 def _variable(where: str, match: re.Match[str]) -> str:

@@ -3,12 +3,40 @@
 from pathlib import Path
 from typing import Final
 
-from .option import ALL, ARGUMENTS, BUNDLE, CALL, COMMAND, GENERAL, GENERATE, INSPECT, READING, SEARCH, SIGN_IN, Option
+from .option import (
+    ALL,
+    ARGUMENTS,
+    BUNDLE,
+    CALL,
+    COMMAND,
+    GENERAL,
+    GENERATE,
+    INSPECT,
+    INSTALLING,
+    READING,
+    SEARCH,
+    SIGN_IN,
+    Option,
+)
+
+_CLIENTS: Final = (
+    "claude-desktop",
+    "claude-code",
+    "cursor",
+    "vscode",
+    "windsurf",
+    "gemini",
+    "codex",
+    "goose",
+    "zed",
+    "lm-studio",
+)
 
 # fmt: off
 COMMAND_OPTIONS: Final = (
     Option(
-        "spec", ARGUMENTS, READING, "An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.",
+        "spec", ARGUMENTS, (*READING, "install"),
+        "An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.",
         to="command", metavar="SPEC", required=True
     ),
     Option("tool", ARGUMENTS, INSPECT, "Show only this tool, with its schemas.", to="command", metavar="TOOL"),
@@ -91,6 +119,38 @@ COMMAND_OPTIONS: Final = (
         "with.", to="command", metavar="PORT", kind=int, minimum=1, maximum=65535, default_text="a free one"
     ),
     Option(
+        "target", ARGUMENTS, ("uninstall",), "The document that was installed, or the name of its entry.",
+        to="command", metavar="SPEC|NAME", required=True
+    ),
+    Option(
+        "client", COMMAND, INSTALLING, f"The client: {', '.join(_CLIENTS)}.",
+        to="command", metavar="CLIENT", required=True
+    ),
+    Option(
+        "server_name", COMMAND, ("install",), "Name of the entry.",
+        to="command", metavar="NAME", flags=("--name",), default_text="made of the API's title"
+    ),
+    Option(
+        "scope", COMMAND, INSTALLING, "Settings of the user, or of the project in this folder.",
+        to="command", choices=("user", "project"), default_text="user"
+    ),
+    Option(
+        "http", COMMAND, INSTALLING, "Address of a server that runs already, instead of a command that starts one.",
+        to="command", metavar="URL"
+    ),
+    Option(
+        "http_token", COMMAND, ("install",), "Environment variable with the bearer token of the server at --http.",
+        to="command", metavar="VARIABLE"
+    ),
+    Option(
+        "force", COMMAND, INSTALLING, "Replace or remove an entry that does not run openapi-mcp.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
+        "print_only", COMMAND, ("install",), "Print the settings, command or link, and change no file.",
+        to="command", kind=bool, default=False, flags=("--print",)
+    ),
+    Option(
         "name", COMMAND, GENERATE, "Distribution name of the package.",
         to="command", metavar="NAME", default_text="the API's title and -mcp"
     ),
@@ -121,7 +181,7 @@ COMMAND_OPTIONS: Final = (
         to="command", metavar="FILE", kind=Path, flags=("--output", "-o"), default_text="NAME.mcpb in FOLDER"
     ),
     Option(
-        "config", GENERAL, READING,
+        "config", GENERAL, (*READING, "install"),
         'Options in a TOML file: base-url = "…". ${NAME} in a text is the environment variable NAME, $$ is $. '
         "The command line wins.",
         to="command", metavar="FILE", kind=Path

@@ -40,7 +40,8 @@ CHOOSING: Final = (*SELECTING, *SEARCH)
 OPENING: Final = ("serve", "inspect", "search", "call", "generate")
 SIGN_IN: Final = ("login", "logout")
 READING: Final = (*OPENING, *SIGN_IN)
-ALL: Final = (*READING, "cache", "bundle", "overlay")
+INSTALLING: Final = ("install", "uninstall")
+ALL: Final = (*READING, *INSTALLING, "cache", "bundle", "overlay")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,12 @@ DEFAULTS: Final[Mapping[str, Any]] = {name: option.default for name, option in S
 
 def of_command(command: str) -> tuple[Option, ...]:
     """Return the options and arguments of a command, arguments first."""
-    return tuple(option for option in OPTIONS if command in option.commands)
+    return tuple(option for option in OPTIONS if command in option.commands or _is_passed_on(option, command))
+
+
+def _is_passed_on(option: Option, command: str) -> bool:
+    """Return whether `install` writes an option into the command that a client starts."""
+    return command == "install" and "serve" in option.commands and option.to == "config"
 
 
 def settings_schema() -> dict[str, Any]:

@@ -1,0 +1,187 @@
+"""The commands `install` and `uninstall`: servers in the settings of MCP clients."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from ..errors import UsageError
+from . import console
+from .commands import Values, command, reported_errors
+
+if TYPE_CHECKING:
+    from ..bridge import Bridge
+    from ..clients.server import InstalledServer
+    from .settings import Settings
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PATHS: Final = ("overlay", "ca", "client_cert", "client_key", "allow_files", "audit")
+"""Options that are paths: the client may start the server in another folder."""
+
+EXAMPLES: Final = """\b
+Examples:
+  openapi-mcp install petstore.yaml --client claude-desktop
+      Claude Desktop starts `openapi-mcp serve petstore.yaml`
+  openapi-mcp install petstore.yaml --client vscode --scope project --include tag:pets
+      with options of `serve`, in the settings of this folder
+  openapi-mcp install petstore.yaml --client cursor --print
+      what would be written, and a link that opens Cursor; nothing is changed
+  openapi-mcp install petstore.yaml --client claude-code --http http://127.0.0.1:8000/mcp
+      a server that runs already
+  openapi-mcp uninstall petstore.yaml --client claude-desktop
+      the settings as they were before
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Register both commands."""
+    command(app, epilog=EXAMPLES)(install)
+    command(app)(uninstall)
+
+
+def install(
+    spec: str,
+    client: str,
+    server_name: str | None,
+    scope: str | None,
+    http: str | None,
+    http_token: str | None,
+    force: bool,
+    print_only: bool,
+    debug: bool,
+    values: Values,
+) -> None:
+    """Add the server of SPEC to the settings of an MCP client.
+
+    The client then starts `openapi-mcp serve SPEC` with the options given here. Its settings file keeps all else as it
+    is; a backup lies beside it. Values of credentials are never written, only the names of their variables.
+    """
+    from ..clients import installation, snippets
+    from ..clients.server import Machine
+    from ..clients.table import client_named
+
+    with reported_errors(debug):
+        row = client_named(client)
+        if http and row.reached is None:
+            console.err(f"note: {row.title} takes no server at a URL, so it gets the command that starts one")
+            http = None
+        server = _server(spec, values, server_name, http, http_token)
+        place = installation.SettingsFile(row, Machine.this(), scope == "project")
+        if print_only:
+            console.out(snippets.snippet(row, server).removesuffix("\n"))
+            if link := snippets.link(row, server):
+                console.out(link)
+        else:
+            changed = installation.install(place, server, force=force)
+            console.err(f"{server.name}: {'written to' if changed else 'is already in'} {place.path}. {row.restart}")
+        for note in snippets.notes(row, server):
+            console.err(f"note: {note}")
+
+
+def uninstall(target: str, client: str, scope: str | None, http: str | None, force: bool, debug: bool) -> None:
+    """Remove the server of SPEC, or the one with this NAME, from the settings of an MCP client.
+
+    The file gets the bytes that it had before `install`, if nothing else in it has changed since; else only the entry
+    is removed.
+    """
+    from ..clients import installation
+    from ..clients.server import Machine
+    from ..clients.table import client_named
+
+    with reported_errors(debug):
+        place = installation.SettingsFile(client_named(client), Machine.this(), scope == "project")
+        name = installation.uninstall(place, target, _absolute(target), url=http or "", force=force)
+        console.err(f"{name}: removed from {place.path}")
+
+
+def _server(spec: str, values: Values, name: str | None, http: str | None, token: str | None) -> "InstalledServer":
+    """Return the server that the command line describes. Raises BridgeError."""
+    from ..clients.server import InstalledServer
+    from .settings import ProgressLine, Settings
+
+    _check(name, http, token)
+    if spec == "-":
+        raise UsageError("a client cannot give the document on stdin", where="SPEC", hint="write it to a file")
+    options = dict(values)
+    file = options.pop("config", None)
+    if any(console.secrets_of_options(spec, options)):
+        hint = "use --auth SCHEME=env:NAME, or ${NAME} in a file for --config"
+        raise UsageError(
+            "a credential would be written into the client's settings", where="the options of this command", hint=hint
+        )
+    settings = Settings(spec, options, file)
+    with ProgressLine(f"reading {spec}") as progress:
+        bridge = settings.bridge(progress)
+    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", bridge.implementation.name).strip("-")[:64] or "api"
+    if http:
+        return InstalledServer(name=name, description=_description(bridge), url=http, token_variable=token or "")
+    words = [_absolute(spec), *(["--config", str(file.absolute())] if file else []), *_words(options)]
+    return InstalledServer.started(
+        name, words, description=_description(bridge), variables=list(_variables(bridge, settings))
+    )
+
+
+def _check(name: str | None, http: str | None, token: str | None) -> None:
+    if name is not None and not _NAME.fullmatch(name):
+        raise UsageError(f"not a name: {name!r}", where="--name", hint="use up to 64 letters, digits, - and _")
+    if http is not None and not re.fullmatch(r"https?://[^\s@]+", http):
+        hint = "write http://127.0.0.1:8000/mcp, without a password"
+        raise UsageError("not the URL of a server", where="--http", hint=hint)
+    if token is not None and not (http and _VARIABLE.fullmatch(token)):
+        hint = "write the name of the variable that holds the token, and --http URL too"
+        raise UsageError("--http-token names an environment variable", where="--http-token", hint=hint)
+
+
+def _description(bridge: "Bridge") -> str:
+    from .report import printable
+
+    return printable(bridge.implementation.title or bridge.implementation.name)
+
+
+def _absolute(source: str) -> str:
+    """Return a path that means the same in every folder; a URL as it is."""
+    return source if "://" in source else os.path.abspath(source)  # noqa: PTH100  # Path.resolve would follow links
+
+
+def _words(options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the options of `serve` as words of a command line."""
+    from ..options.table import SETTINGS
+
+    for name, value in options.items():
+        for item in value if isinstance(value, list | tuple) else [value]:
+            text = str(item)
+            if name in _PATHS:
+                text = _absolute(text)
+            elif name == "instructions" and text.startswith("@"):
+                text = f"@{_absolute(text[1:])}"
+            yield from [f"--{SETTINGS[name].setting}", *([] if item is True else [text])]
+
+
+def _variables(bridge: "Bridge", settings: "Settings") -> Iterator[str]:
+    """Yield the environment variables that the server reads, each once: credentials, and those of the settings file.
+
+    Where some of the credentials that the document's schemes name are set on this machine, the others are left out.
+    """
+    from ..runtime.request.credentials import FROM_ENVIRONMENT
+    from .settings import variables_of_file
+
+    options = settings.options()
+    given = bridge.config.credentials
+    texts = [text for name in ("oauth", "set") for text in _values(options.get(name) or ())]
+    named = [
+        text.removeprefix(FROM_ENVIRONMENT).strip()
+        for text in (*given.values(), *texts)
+        if isinstance(text, str) and text.startswith(FROM_ENVIRONMENT)
+    ]
+    schemes = [each.variable for each in bridge.security_schemes() if each.name not in given and each.variable]
+    present = [name for name in schemes if os.environ.get(name)]
+    in_file = variables_of_file(settings.file) if settings.file else ()
+    yield from dict.fromkeys((*named, *in_file, *(present if present or named else schemes)))
+
+
+def _values(pairs: Any) -> list[str]:
+    """Return the values of an option with NAME=VALUE, from the command line or a settings file."""
+    return list(map(str, pairs.values())) if isinstance(pairs, dict) else [text.partition("=")[2] for text in pairs]

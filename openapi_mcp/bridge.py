@@ -23,8 +23,10 @@ from .egress.guard import MIN_UNANSWERED, GuardedTransport
 from .egress.policy import EgressPolicy
 from .errors import Problem, UnknownTool, UsageError
 from .instructions import PROGRAMMED, SEARCHED, Instructions, instructions, overview
+from .runtime.errors import RequestError
 from .runtime.protocol import ServerDescription
 from .runtime.request.build import RequestOptions
+from .runtime.request.credentials import read_variables
 from .runtime.request.redaction import redact
 from .runtime.result.sanitizing import secrets_of
 from .runtime.server.catalog import Catalog
@@ -32,7 +34,7 @@ from .runtime.server.hooks import Limiter, Monitor
 from .runtime.server.server import Server
 from .runtime.tool import SecurityScheme, Tool
 from .runtime.types import Implementation
-from .token_budget import BYTES_PER_TOKEN
+from .token_budget import BYTES_PER_TOKEN, sizes
 
 if TYPE_CHECKING:
     from .authorization.rights import ScopeRights
@@ -88,6 +90,7 @@ class Bridge:
         """The tools, in the order of the document, with the base URLs of `Config.base_url_map`."""
         base_urls, tools = self.config.base_url_map, self.compilation.tools
         tools = tuple(map(base_urls.apply, tools)) if base_urls.pairs else tools
+        tools = tuple(map(values.apply, tools)) if (values := self.config.argument_values) else tools
         return tools if self.confirmation is None else self.confirmation.tools(tools)
 
     @cached_property
@@ -102,7 +105,8 @@ class Bridge:
     @property
     def sizes(self) -> Mapping[str, int]:
         """The bytes of each tool in the list, by its name."""
-        return dict(zip((tool.name for tool in self.tools), self.compilation.sizes, strict=True))
+        measured = sizes(self.tools) if self.config.argument_values else self.compilation.sizes
+        return dict(zip((tool.name for tool in self.tools), measured, strict=True))
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -135,7 +139,7 @@ class Bridge:
             page_size=self.config.page_size,
             sizes=self.sizes,
             limits=self.config.code_limits,
-            store=self.indexes,
+            store=None if self.config.argument_values else self.indexes,
         )
 
     @cached_property
@@ -171,8 +175,17 @@ class Bridge:
         return tuple(dict.fromkeys(schemes))
 
     def request_options(self, environment: Mapping[str, str] = os.environ) -> RequestOptions:
-        """Return the options of the tools' requests, with credentials of the configuration and the environment."""
-        return self.config.request_options(self.security_schemes(), environment)
+        """Return the options of the tools' requests, with secrets of the configuration and the environment.
+
+        Raises UsageError for one that cannot be read.
+        """
+        options = self.config.request_options(self.security_schemes(), environment)
+        try:
+            variables = read_variables(self.tools, environment)
+        except RequestError as error:
+            hint = "set the variable, or fix the argument to another value with --set"
+            raise UsageError(str(error), where="the arguments", hint=hint) from None
+        return replace(options, variables=variables) if variables else options
 
     @cached_property
     def egress(self) -> EgressPolicy:
@@ -303,3 +316,5 @@ def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -
     modes.check_pins(compilation.tools, config.pinned)
     config.auth_rights.check(compilation.tools)
     config.base_url_map.check(compilation.base_urls)
+    if config.argument_values:
+        config.argument_values.check(compilation.tools)

@@ -5,10 +5,10 @@ printed.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 import httpx
 
@@ -34,6 +34,9 @@ from .runtime.upstream.tls import tls_context
 from .runtime.upstream.transport import Transport
 from .selection import Selection
 from .token_budget import TokenBudget
+
+if TYPE_CHECKING:
+    from .curation.settings import ArgumentValues
 
 Guard: TypeAlias = Callable[[Transport], httpx.AsyncBaseTransport]
 """Makes a transport that limits what another one sends."""
@@ -62,6 +65,7 @@ class Config:
     oauth_clients: Mapping[str, OAuthClient] = field(default_factory=dict, repr=False)
     max_result_tokens: int = DEFAULTS["max_result_tokens"]
     max_response_size: int = DEFAULTS["max_response_size"]
+    argument_values: "ArgumentValues | None" = field(default=None, repr=False)
     file_roots: tuple[Path, ...] = ()
     lenient: bool = False
     connect_timeout: float = DEFAULTS["connect_timeout"]
@@ -124,6 +128,7 @@ class Config:
             "headers": tuple(map(parse_header, texts.get("header", ()))),
             "credentials": dict(map(parse_credential, texts.get("auth", ()))),
             "oauth_clients": parse_clients(texts.get("oauth", ())),
+            "argument_values": _argument_values(texts.get("set", ())),
             "file_roots": tuple(map(_folder, texts.get("allow_files", ()))),
             "metrics": parse_metrics(options.get("metrics")),
             "overlays": tuple(map(_source_of_overlay, texts.get("overlay", ()))),
@@ -236,6 +241,15 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [str(item) for item in value] if isinstance(value, list | tuple) else []
+
+
+def _argument_values(texts: Sequence[str]) -> "ArgumentValues | None":
+    """Return the values of arguments that the user fixes. Raises UsageError."""
+    if not texts:
+        return None
+    from .curation.settings import ArgumentValues
+
+    return ArgumentValues.parse(texts)
 
 
 def _source_of_overlay(text: str) -> str:

@@ -50,6 +50,7 @@ CLASSES: Final[Mapping[str, type[Any]]] = {
         Implementation,
         tool.Tool,
         tool.Argument,
+        tool.Preset,
         tool.RequestBody,
         tool.MediaType,
         tool.Encoding,

@@ -96,7 +96,8 @@ def _masked_request(tool: Tool, arguments: JsonObject, options: RequestOptions) 
         headers=tuple((name, MASK) for name, _ in options.headers),
         credentials=dict.fromkeys(options.credentials, MASK),
     )
-    request = build_request(tool, arguments, masked)
+    presets = (replace(each, variable=None, value=MASK) if each.variable else each for each in tool.presets)
+    request = build_request(replace(tool, presets=tuple(presets)), arguments, masked)
     if httpx.URL(base_url).userinfo:  # which is sent as Basic credentials
         request.headers["Authorization"] = f"Basic {MASK}"
     return request
@@ -110,7 +111,7 @@ def _body_text(body: bytes) -> str:
     if not body:
         return ""
     try:
-        return f"\n{body.decode()}\n"
+        return f"\n{body.decode().replace(quote(MASK), MASK)}\n"
     except UnicodeDecodeError:
         return f"\n({len(body):,} bytes that are not text)\n"
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from ..runtime.request.redaction import is_secret_header, redact, secrets_of_url
+from ..runtime.request.redaction import SECRET_NAME, is_secret_header, redact, secrets_of_url
 from ..runtime.result import hidden_characters
 
 if TYPE_CHECKING:  # it brings httpx, which `main` prepares first, and which `--help` does not need
@@ -53,6 +53,10 @@ def secrets_of_options(source: str, options: Mapping[str, Any]) -> Iterator[str]
         if not credential.startswith(FROM_ENVIRONMENT):
             yield credential
             yield credential.partition(":")[2]
+    for text in _texts(options.get("set")):
+        name, _, value = text.partition("=")
+        if not value.startswith(FROM_ENVIRONMENT) and SECRET_NAME.search(name):
+            yield value
     for text in _texts(options.get("base_url")):
         for url in (text, *text.split("=", 1)[1:]):
             for secret in secrets_of_url(url):

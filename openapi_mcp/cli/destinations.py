@@ -93,7 +93,9 @@ def _calls(bridge: Bridge, options: RequestOptions) -> Iterator[tuple[str, str |
     headers = [f"--header {name}" for name, value in options.headers if is_secret_header(name, value)]
     tokens = bridge.oauth_tokens(options.credentials)
     fetched = tokens.sources.keys() if tokens else frozenset[str]()
-    if bridge.config.only_base_url or not (headers or options.credentials or options.client_certificate or fetched):
+    if bridge.config.only_base_url or not (
+        headers or options.credentials or options.variables or options.client_certificate or fetched
+    ):
         return
     for tool, original in zip(bridge.tools, bridge.compilation.tools, strict=True):
         if tool.base_url == original.base_url:
@@ -112,6 +114,7 @@ def _token_requests(bridge: Bridge, options: RequestOptions) -> Iterator[tuple[s
 
 def _sources(tool: Tool, options: RequestOptions, fetched: Collection[str]) -> Iterator[str]:
     """Yield the variables and options whose credentials requests of a tool may carry; `fetched` are OAuth schemes."""
+    yield from (preset.variable for preset in tool.presets if preset.variable is not None)
     for scheme in {*tool.required_schemes, *(scheme for schemes in tool.security for scheme in schemes)}:
         if scheme.type == "mutualTLS":
             if options.client_certificate:

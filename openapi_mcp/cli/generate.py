@@ -137,7 +137,7 @@ def _with_base_url(bridge: Bridge) -> Bridge:
         has_secrets |= public != url
     if has_secrets:
         console.err(_CREDENTIALS_NOTE)
-    config = replace(bridge.config, base_url=None, base_url_map=BaseUrlMap())
+    config = replace(bridge.config, base_url=None, base_url_map=BaseUrlMap(), argument_values=None)
     return replace(bridge, config=config, compilation=replace(bridge.compilation, tools=tuple(tools)))
 
 

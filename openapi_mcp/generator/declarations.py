@@ -28,6 +28,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "input_schema": "input_schema",
     "output_schema": "output_schema",
     "annotations": "annotations",
+    "presets": "presets",
     "body": "request_body",
     "base_url": "base_url",
     "base_url_is_guess": "base_url_is_guess",

@@ -176,7 +176,7 @@ class ModuleWriter:
         if field in {"security", "required_schemes"}:
             schemes = value if field == "required_schemes" else (scheme for some in value for scheme in some)
             self._from_api |= {self._shared.schemes[scheme] for scheme in schemes}
-        if field == "body":
+        if field in {"body", "presets"}:
             self._runtime |= _class_names(value)
         expression = declarations.expression(value, self._shared.schemes)
         return node(declarations.tuples_to_lists(expression) if field in _LISTS else expression)
@@ -235,7 +235,7 @@ class ModuleWriter:
         return layout(Group("(", items, ")"), before=len("tools = Toolbox"))
 
 
-_LISTS: Final = frozenset({"security", "required_schemes", "response_headers", "tags"})
+_LISTS: Final = frozenset({"presets", "security", "required_schemes", "response_headers", "tags"})
 """Fields of a Tool that are tuples and that people write as lists."""
 
 _VERBS: Final = frozenset({"GET", "PUT", "POST", "DELETE", "PATCH"})

@@ -23,7 +23,7 @@ from .literals import Source, layout, node
 from .modules import ModuleSource, ModuleWriter, Shared, import_line
 from .output_names import OutputNames
 from .runtime_copy import runtime_copy
-from .samples import sample_calls, sample_credentials
+from .samples import sample_calls, sample_credentials, sample_variables
 from .templates import Templates, templates_path
 
 _VERSION: Final = re.compile(r"v?[0-9]+([._-][0-9]+)*|api|rest|latest|beta|alpha")
@@ -130,6 +130,8 @@ class _PackageWriter:
             "runtime_names": toolkit.__all__,
             "requirements": metadata.requirements(runtime),
             "sample_credentials": self._credentials,
+            "variables": sorted(sample_variables(bridge.tools)),
+            "sample_variables": sample_variables(bridge.tools),
             "generator": f"{metadata.DISTRIBUTION} {__version__}",
         }
 

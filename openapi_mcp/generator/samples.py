@@ -280,10 +280,15 @@ def sample_credentials(tools: Iterable[Tool]) -> dict[str, str]:
     return {scheme.name: "credential" for tool in tools for scheme in tool.required_schemes}
 
 
+def sample_variables(tools: Iterable[Tool]) -> dict[str, str]:
+    """Return values of the environment variables that presets of these tools name: a number is text and JSON."""
+    return {preset.variable: "1" for tool in tools for preset in tool.presets if preset.variable is not None}
+
+
 def sample_call(tool: Tool, *, full: bool = False, credentials: Mapping[str, str] | None = None) -> SampleCall | None:
     """Return a call, or None where no valid arguments could be made; `full` prefers all optional arguments."""
     credentials = sample_credentials([tool]) if credentials is None else credentials
-    options = RequestOptions(base_url=_BASE_URL, credentials=credentials)
+    options = RequestOptions(base_url=_BASE_URL, credentials=credentials, variables=sample_variables([tool]))
     for with_optional in (full, not full):
         try:
             arguments = sample(tool.input_schema, full=with_optional)

@@ -32,6 +32,12 @@ API_OPTIONS: Final = (
         metavar="SCHEME.FIELD=VALUE", many=True, pairs=True
     ),
     Option(
+        "set", API, OPENING,
+        "Fix an argument in every tool that has it, or in those whose names match TOOLS (list_*), and hide it from "
+        "models. env:NAME reads an environment variable.",
+        metavar="[TOOLS:]NAME=VALUE", many=True, pairs=True
+    ),
+    Option(
         "lenient", API, CALLING,
         "Send arguments that do not fit the document too, and calls without a required credential, and say so in the "
         "result: for documents that are stricter than their API.",

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack
 
 from .server.functions import Api, ToolFunction
-from .tool import Argument, Location, MediaType, RequestBody, SecurityScheme, Style, Tool, hints
+from .tool import Argument, Location, MediaType, Preset, RequestBody, SecurityScheme, Style, Tool, hints
 from .types import Schema
 
 _CONTINUED: Final = re.compile(r"(?<=\S)\n(?=[^\W\d_])")
@@ -126,6 +126,7 @@ class ToolOptions(TypedDict, total=False):
     input_schema: Schema
     output_schema: Schema | None
     annotations: Mapping[str, Any]
+    presets: Sequence[Preset]
     request_body: RequestBody | None
     base_url: str | None
     base_url_is_guess: bool
@@ -208,6 +209,7 @@ class Toolbox:
             base_url=options.get("base_url", self.base_url),
             base_url_is_guess=options.get("base_url_is_guess", False),
             arguments=tuple(item.argument for item in inputs),
+            presets=tuple(options.get("presets", ())),
             body=options.get("request_body", JSON if has_body else None),
             security=tuple(tuple(schemes) for schemes in options.get("security", self.security)),
             required_schemes=tuple(options.get("required_schemes", ())),

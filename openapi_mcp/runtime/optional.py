@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Final, TypeAlias
 
 from . import media_types
-from .tool import Encoding, MediaType, Tool
+from .tool import Argument, Encoding, MediaType, Tool
 
 _Value: TypeAlias = MediaType | Encoding
 
@@ -54,15 +54,21 @@ OPTIONAL_MODULES: Final[Mapping[str, Callable[[Tool], bool]]] = {
 
 def _content_types(tool: Tool) -> Iterator[str]:
     """Yield every media type that a request may have in any of its parts; of a list, also each entry."""
-    declared = [argument.content_type for argument in tool.arguments if argument.content_type is not None]
+    declared = [argument.content_type for argument in _arguments(tool) if argument.content_type is not None]
     for content_type in [*declared, *(value.content_type for value in _values(tool))]:
         yield content_type
         yield from media_types.alternatives(content_type)
 
 
+def _arguments(tool: Tool) -> Iterator[Argument]:
+    """Yield the arguments of a tool, those with presets too."""
+    yield from tool.arguments
+    yield from (preset.argument for preset in tool.presets)
+
+
 def _values(tool: Tool) -> Iterator[_Value]:
     """Yield everything that says how a value is written: the body, the arguments, and what is inside of these."""
-    waiting: list[_Value] = [argument.media for argument in tool.arguments if argument.media is not None]
+    waiting: list[_Value] = [argument.media for argument in _arguments(tool) if argument.media is not None]
     waiting += tool.body.media_types if tool.body else ()
     while waiting:
         value = waiting.pop()

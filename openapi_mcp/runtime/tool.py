@@ -98,6 +98,21 @@ class Argument:
     """Swagger 2.0 only: the style that joins the inner arrays of an array of arrays (`items.collectionFormat`)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """A value of an argument that the server's owner chose: a constant, or that of the environment's `variable`.
+
+    The `argument` is none of the tool's, so that no model sees or sets it. With `is_default` it is one of them, and the
+    value is sent where a call leaves it out. `is_json`: the text of the variable is JSON.
+    """
+
+    argument: Argument
+    value: Any = None
+    variable: str | None = None
+    is_json: bool = False
+    is_default: bool = False
+
+
 XmlNodeType: TypeAlias = Literal["element", "attribute", "text", "cdata", "none"]
 
 
@@ -207,6 +222,7 @@ class Tool(ToolDescription):
     `path` is the document's template, with `{name}` for path arguments. `base_url` is absolute and has no trailing
     slash, or None if the document has no usable one: then a call needs the `base_url` of the server's settings. It is
     a guess where the document names no host, so that the host is the one that the document was read from.
+    `presets` are values of arguments that the server's owner chose.
     `security` is OpenAPI's OR of ANDs: the first alternative whose schemes all have a credential is used; an empty
     alternative is anonymous; without alternatives the operation needs no credentials. `required_schemes` are those
     whose credential is a required parameter of the operation too: it is sent whichever alternative is used.
@@ -222,6 +238,7 @@ class Tool(ToolDescription):
     base_url: str | None = None
     base_url_is_guess: bool = False
     arguments: tuple[Argument, ...] = ()
+    presets: tuple[Preset, ...] = ()
     body: RequestBody | None = None
     security: tuple[tuple[SecurityScheme, ...], ...] = ()
     required_schemes: tuple[SecurityScheme, ...] = ()

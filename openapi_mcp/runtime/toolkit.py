@@ -17,12 +17,12 @@ from .declarations import (
 from .errors import ArgumentError, RequestError, RuntimeFailure, UpstreamError
 from .protocol import ServerDescription
 from .request.build import RequestOptions
-from .request.credentials import credential_lines, credential_sources, read_credentials
+from .request.credentials import credential_lines, credential_sources, read_credentials, read_variables
 from .serve import serve_http, serve_stdio
 from .server.catalog import Catalog
 from .server.functions import Api, Result, ToolFunction
 from .server.server import Server
-from .tool import Argument, Encoding, MediaType, RequestBody, SecurityScheme, Tool, XmlDocument, XmlNode
+from .tool import Argument, Encoding, MediaType, Preset, RequestBody, SecurityScheme, Tool, XmlDocument, XmlNode
 from .types import CallToolResult, Implementation, Schema, text_content
 from .upstream.client import Upstream
 from .upstream.retries import Retries
@@ -38,6 +38,7 @@ __all__ = [
     "Implementation",
     "Input",
     "MediaType",
+    "Preset",
     "RequestBody",
     "RequestError",
     "RequestOptions",
@@ -66,6 +67,7 @@ __all__ = [
     "querystring",
     "read_credentials",
     "read_schemas",
+    "read_variables",
     "serve_http",
     "serve_stdio",
     "text_content",

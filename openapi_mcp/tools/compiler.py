@@ -27,7 +27,7 @@ from ..selection import Selection
 from ..token_budget import FULL, TokenBudget, ToolLimits, sizes
 from . import negotiation, server_info
 from .base_urls import BaseUrls, check_variables
-from .extensions import Overrides, read_overrides
+from .extensions import ArgumentExtensions, Overrides, read_overrides
 from .input_schema import ParameterArguments, input_schema
 from .names import ToolKey, suggest_names, tool_names, words
 from .negotiation import ContentType, DeclaredHeader
@@ -198,6 +198,7 @@ class _ToolCompiler:
         self._parameters: SharedParameters = {}
         self._arguments: ParameterArguments = {}
         self._base_urls = BaseUrls(document, resolver, base_url)
+        self._extensions = ArgumentExtensions(resolver, problems.append, limits.argument)
 
     def all_problems(self) -> Iterable[Problem]:
         """Yield the problems of the parts of all operations compiled so far."""
@@ -234,18 +235,20 @@ class _ToolCompiler:
         content_type = self._content_type(declared.negotiated.get("content-type"), body)
         body = content_type.body
         inputs = input_schema(declared.settable, body, self._schemas, accept, self._arguments)
+        curated = self._extensions.apply(inputs, declared.settable, body)
         return Tool(
             name=name,
             title=_title(operation, overrides),
             description=_description(operation, overrides, self._limits.description),
-            input_schema=inputs.schema,
+            input_schema=curated.schema,
             output_schema=response.output_schema,
             annotations=_annotations(operation, overrides),
             method=operation.method,
             path=operation.path,
             base_url=base_url,
             base_url_is_guess=self._base_urls.is_guess(base_url),
-            arguments=inputs.arguments,
+            arguments=curated.arguments,
+            presets=curated.presets,
             body=body.body if body else None,
             security=security,
             required_schemes=_required_schemes(security, declared.required_secrets),

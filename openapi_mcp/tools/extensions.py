@@ -1,35 +1,32 @@
 """Read `x-mcp`: overrides by the document's author for tools, on the root, a path item or an operation.
 
-The most specific object wins, key by key. Keys: `name`, `title`, `description` (text), `annotations` (an object of
-MCP's hints, merged hint by hint), `scopes` (a list of those that a client's access token needs, instead of the ones in
-`security`; a list of lists holds alternatives), `hidden` (true leaves the operation out) or `enabled` (false does). A
-boolean alone means `enabled`. Any other value is a Problem and changes nothing.
+Those for arguments stand on a parameter, or on a property of a request body that becomes an argument
+(`ArgumentExtensions`); their keys are those of `curation.keys`.
+
+Of those for tools, the most specific object wins, key by key. Keys: `name`, `title`, `description` (text),
+`annotations` (an object of MCP's hints, merged hint by hint), `scopes` (a list of those that a client's access token
+needs, instead of the ones in `security`; a list of lists holds alternatives), `hidden` (true leaves the operation out)
+or `enabled` (false does). A boolean alone means `enabled`. Any other value is a Problem and changes nothing.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ..curation.arguments import Changes, InputParts, changed, read_changes
+from ..curation.keys import HINTS, TOOL_KEYS, valid_keys
 from ..document.model import join
 from ..document.resolver import Resolver
 from ..errors import Problem
 from ..runtime.types import JsonObject
-from .operations import Operation
+from .input_schema import InputSchema
+from .operations import LocatedNode, Operation
+from .parameters import Parameter
+from .request_body import BodyArguments
 
-_HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-_KEY_TYPES: Final[Mapping[str, type]] = {
-    "name": str,
-    "title": str,
-    "description": str,
-    "annotations": dict,
-    "scopes": object,
-    "hidden": bool,
-    "enabled": bool,
-}
-
-
-_TYPE_NAMES: Final[Mapping[type, str]] = {str: "string", dict: "JSON object", bool: "boolean"}
+MAX_PARTS: Final = 100
+"""Schemas of an `allOf` whose properties are searched for `x-mcp`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +65,7 @@ def _level(value: Any, problem: Callable[[str], None]) -> JsonObject:
     if not isinstance(value, dict):
         problem("`x-mcp` is neither an object nor a boolean; it is left out")
         return {}
-    level: JsonObject = {}
-    for key, setting in value.items():
-        if key not in _KEY_TYPES:
-            problem(f"{key} is not a key of `x-mcp` and is left out; the keys are {', '.join(_KEY_TYPES)}")
-        elif not isinstance(setting, _KEY_TYPES[key]):
-            problem(f"`{key}` of `x-mcp` is not a {_TYPE_NAMES[_KEY_TYPES[key]]}; it is left out")
-        else:
-            level[key] = setting
+    level = valid_keys(value, TOOL_KEYS, problem)
     if "scopes" in level:
         level["scopes"] = _scopes(level["scopes"], problem)
     if "enabled" in level:
@@ -108,10 +98,71 @@ _SCOPE: Final = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
 def _hints(annotations: JsonObject, problem: Callable[[str], None]) -> dict[str, bool]:
     hints: dict[str, bool] = {}
     for key, value in annotations.items():
-        if key in _HINTS and isinstance(value, bool):
+        if key in HINTS and isinstance(value, bool):
             hints[key] = value
         else:
             problem(
-                f"{key} in `annotations` of `x-mcp` is left out; the hints are {', '.join(_HINTS)}, each true or false"
+                f"{key} in `annotations` of `x-mcp` is left out; the hints are {', '.join(HINTS)}, each true or false"
             )
     return hints
+
+
+_ArgumentKey = tuple[str, str | None]
+"""The location of an argument, and its name in the document."""
+
+
+class ArgumentExtensions:
+    """The `x-mcp` of the arguments of one document's operations."""
+
+    def __init__(self, resolver: Resolver, report: Callable[[Problem], None], max_text_length: int) -> None:
+        self._resolver = resolver
+        self._report = report
+        self._max_text_length = max_text_length
+        self._of_bodies: dict[str, Mapping[_ArgumentKey, LocatedNode]] = {}  # by the pointer of the body's schema
+
+    def apply(self, inputs: InputSchema, parameters: Sequence[Parameter], body: BodyArguments | None) -> InputParts:
+        """Return the inputs of an operation with what `x-mcp` says of its parameters and its body's properties."""
+        found: dict[_ArgumentKey, LocatedNode] = {
+            (each.location, each.wire_name): each.extension for each in parameters if each.extension is not None
+        }
+        if body is not None:
+            found |= self._of_body(body.pointer)
+        parts = InputParts(inputs.schema, inputs.arguments)
+        if not found:
+            return parts
+        changes: dict[str, Changes] = {}
+        names = {(argument.location, argument.wire_name): argument.name for argument in inputs.arguments}
+        for key, (value, pointer) in found.items():
+            if key not in names:
+                self._problem(pointer, "`x-mcp` has no effect: this is no argument of its own")
+            elif (change := self._changes(value, pointer)) is not None:
+                changes[names[key]] = change
+        return changed(parts, changes, self._max_text_length) if changes else parts
+
+    def _changes(self, value: Any, pointer: str) -> Changes | None:
+        return read_changes(value, lambda message: self._problem(pointer, message))
+
+    def _of_body(self, pointer: str) -> Mapping[_ArgumentKey, LocatedNode]:
+        """Return the `x-mcp` of the properties of a body's schema, which stands at a pointer."""
+        if pointer not in self._of_bodies:
+            node, place = self._resolver.follow_if_possible({"$ref": pointer}, "#")
+            self._of_bodies[pointer] = dict(self._of_properties(node, place))
+        return self._of_bodies[pointer]
+
+    def _of_properties(self, node: Any, pointer: str) -> Iterator[tuple[_ArgumentKey, LocatedNode]]:
+        waiting, count = [(node, pointer)], 0
+        while waiting and count < MAX_PARTS:
+            node, pointer = self._resolver.follow_if_possible(*waiting.pop())
+            count += 1
+            if not isinstance(node, dict):
+                continue
+            properties, parts = node.get("properties"), node.get("allOf")
+            if isinstance(properties, dict):
+                for name, schema in properties.items():
+                    if isinstance(schema, dict) and "x-mcp" in schema:
+                        yield ("body", name), (schema["x-mcp"], join(pointer, "properties", name, "x-mcp"))
+            if isinstance(parts, list):
+                waiting += [(part, join(pointer, "allOf", index)) for index, part in enumerate(parts)]
+
+    def _problem(self, pointer: str, message: str) -> None:
+        self._report(Problem(pointer=self._resolver.display(pointer), message=message, kind="x-mcp"))

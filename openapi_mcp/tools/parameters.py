@@ -75,6 +75,8 @@ class Parameter:
     media: JsonObject = field(default_factory=dict)
     """The Media Type Object of `content_type`."""
     items_style: Style | None = None
+    extension: LocatedNode | None = None
+    """Its `x-mcp`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,6 +291,7 @@ class _ParameterReader:
             content_type=content_type,
             media=media,
             items_style=_items_style(value.get("x-items-style")),
+            extension=(value["x-mcp"], join(pointer, "x-mcp")) if "x-mcp" in value else None,
         )
 
     def _schema(self, value: JsonObject, pointer: str) -> tuple[Any, str, str | None, JsonObject]:

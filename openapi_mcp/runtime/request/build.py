@@ -7,9 +7,10 @@ Specification: OpenAPI 3.2 Operation and Parameter Objects, RFC 9110; for the tr
 ("Trace context") and W3C Trace Context §3.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -18,7 +19,7 @@ import httpx
 
 from .. import media_types
 from ..errors import ArgumentError, RequestError
-from ..tool import Argument, SecurityScheme, Tool
+from ..tool import Argument, Preset, SecurityScheme, Tool
 from . import auth, bodies, content, context, headers, styles, urls
 
 
@@ -28,7 +29,7 @@ class RequestOptions:
 
     `base_url` replaces that of the document; `other_base_urls` are those of single tools, whose secrets no result may
     hold. `headers` replace computed ones of the same name, but not a body's Content-Type. `credentials` are keyed by
-    `SecurityScheme.name`. None of these is shown in a repr.
+    `SecurityScheme.name`, `variables` (of presets) by the name of the environment variable. None is shown in a repr.
     `credential_sources` name the variable or option of a credential that is not read from the variable of its scheme.
     `client_certificate` says that connections use one, which satisfies mutualTLS. Files in the folders `file_roots`, at
     any depth, may be sent by their URL (`file:///…`); by default none. `lenient` sends what deviates from the document,
@@ -44,6 +45,7 @@ class RequestOptions:
     file_roots: tuple[Path, ...] = ()
     lenient: bool = False
     other_base_urls: tuple[str, ...] = field(default=(), repr=False)
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def build_request(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions) -> httpx.Request:
@@ -83,6 +85,8 @@ def add_trace_context(tool: Tool, request: httpx.Request, trace: Mapping[str, st
 
 
 def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions, deviations: list[str]) -> httpx.Request:
+    if tool.presets:
+        tool, arguments = _with_presets(tool, arguments, options.variables)
     by_location, undeclared = _by_location(tool, arguments, lenient=options.lenient)
     deviations += undeclared
     credentials = auth.build_credentials(tool, options.credentials, client_certificate=options.client_certificate)
@@ -106,6 +110,42 @@ def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions, de
     if tool.security or is_guess or deviations:
         context.attach(request, context.RequestContext(_sent(tool, options), is_guess, tuple(deviations)))
     return request
+
+
+def _with_presets(
+    tool: Tool, arguments: Mapping[str, Any], variables: Mapping[str, str]
+) -> tuple[Tool, dict[str, Any]]:
+    """Return a tool whose hidden arguments are its own, and the arguments of a call with the values of all presets.
+
+    `variables` are those of `credentials.read_variables`. Raises RequestError for a variable that is not among them.
+    """
+    values = dict(arguments)
+    for preset in tool.presets:
+        name = preset.argument.name
+        if not (preset.is_default and name in values):
+            values[name] = preset.value if preset.variable is None else _preset_value(preset, variables)
+    hidden = (preset.argument for preset in tool.presets if not preset.is_default)
+    return replace(tool, arguments=(*hidden, *tool.arguments), presets=()), values
+
+
+def _preset_value(preset: Preset, variables: Mapping[str, str]) -> Any:
+    text = variables.get(preset.variable or "", "")
+    if not text:
+        raise unset_variable(preset)
+    if not preset.is_json:
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:  # the text is a secret: it is not shown
+        raise RequestError(f"The value of the environment variable `{preset.variable}` is not JSON.") from None
+
+
+def unset_variable(preset: Preset) -> RequestError:
+    """Return the error for a preset whose environment variable has no value."""
+    return RequestError(
+        f"The argument `{preset.argument.name}` is to be read from the environment variable `{preset.variable}`, which "
+        "is not set."
+    )
 
 
 def _without_credentials(tool: Tool, options: RequestOptions, base_query: str) -> list[str]:

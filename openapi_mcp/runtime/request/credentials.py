@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from ..errors import RequestError
 from ..tool import SecurityScheme, Tool
-from .build import RequestOptions
+from .build import RequestOptions, unset_variable
 
 FROM_ENVIRONMENT: Final = "env:"
 """The beginning of a configured credential that is the name of an environment variable: `env:SHOP_SECRET`."""
@@ -65,6 +65,17 @@ def _configured(scheme: str, text: str, environment: Mapping[str, str]) -> str:
             f"`{variable}`, which is not set."
         )
     return environment[variable]
+
+
+def read_variables(tools: Iterable[Tool], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of the variables that presets of these tools name. Raises RequestError where one is not set."""
+    variables: dict[str, str] = {}
+    for preset in (preset for tool in tools if tool.presets for preset in tool.presets):
+        if preset.variable is not None and preset.variable not in variables:
+            if not environment.get(preset.variable):
+                raise unset_variable(preset)
+            variables[preset.variable] = environment[preset.variable]
+    return variables
 
 
 def credential_sources(configured: Mapping[str, str]) -> dict[str, str]:

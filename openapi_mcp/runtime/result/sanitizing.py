@@ -52,6 +52,8 @@ def secrets_of(options: RequestOptions) -> frozenset[str]:
 def _secrets(options: RequestOptions) -> Iterator[str]:
     for credential in options.credentials.values():
         yield from _credential(credential.strip())
+    for text in options.variables.values():
+        yield from _credential(text.strip())
     for name, value in options.headers:
         if is_secret_header(name, value):
             yield from _credential(value.strip())

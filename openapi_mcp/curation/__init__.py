@@ -1,0 +1,1 @@
+"""What a document, an overlay or a user says about tools and their arguments."""

@@ -30,7 +30,7 @@ from .runtime.request.credentials import read_variables
 from .runtime.request.redaction import redact
 from .runtime.result.sanitizing import secrets_of
 from .runtime.server.catalog import Catalog
-from .runtime.server.hooks import Limiter, Monitor
+from .runtime.server.hooks import Elicitor, Limiter, Monitor
 from .runtime.server.server import Server
 from .runtime.tool import SecurityScheme, Tool
 from .runtime.types import Implementation
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .document.model import Document
     from .elicitation.confirmation import Confirmation
     from .oauth.clients import OAuthSettings
-    from .oauth.tokens import OAuthTokens
+    from .oauth.tokens import OAuthTokens, SignIn
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,24 @@ class Bridge:
 
         return Confirmation(all_changes=self.config.confirm == "changing", max_wait=self.config.total_timeout)
 
+    @cached_property
+    def elicitor(self) -> Elicitor | None:
+        """What may ask the users of clients during calls: for their consent, or to sign in."""
+        if self.confirmation is not None or self.config.sign_in_port is None:
+            return self.confirmation
+        from .elicitation.asking import ClientQuestions
+
+        return ClientQuestions(self.config.total_timeout)
+
+    def _sign_in(self) -> "SignIn | None":
+        """Return what lets the user sign in during a call, with `sign_in_port`."""
+        if self.config.sign_in_port is None:
+            return None
+        from .oauth.conversation import SignIns
+        from .oauth.store import TokenStore
+
+        return SignIns(self.config.sign_in_port, TokenStore()).sign_in
+
     @property
     def sizes(self) -> Mapping[str, int]:
         """The bytes of each tool in the list, by its name."""
@@ -139,7 +157,7 @@ class Bridge:
             page_size=self.config.page_size,
             sizes=self.sizes,
             limits=self.config.code_limits,
-            store=None if self.config.argument_values else self.indexes,
+            store=self.indexes if self.confirmation is None and not self.config.argument_values else None,
         )
 
     @cached_property
@@ -208,7 +226,7 @@ class Bridge:
             return None
         from .oauth.tokens import OAuthTokens
 
-        tokens = OAuthTokens(self.oauth_settings)
+        tokens = OAuthTokens(self.oauth_settings, self._sign_in())
         for scheme in candidates:
             tokens.add(scheme, schemes[scheme.name].variable)
         return tokens if tokens.sources else None
@@ -255,7 +273,7 @@ class Bridge:
             instructions=self.instructions(lists_all=lists_all).text,
             list_changed=list_changed,
             explicit_fields=self.config.explicit_fields,
-            elicits=self.confirmation is not None,
+            elicits=self.elicitor is not None,
         )
 
     def server(self, *, list_changed: bool = False, monitor: Monitor | None = None) -> Server:
@@ -271,7 +289,7 @@ class Bridge:
             options=options,
             source=self.oauth_tokens(options.credentials),
             monitor=monitor,
-            elicitor=self.confirmation,
+            elicitor=self.elicitor,
             max_result_bytes=self.config.max_result_tokens * BYTES_PER_TOKEN,
             limiter=self._limiter(),
             observer=self.drift.observe if self.drift else None,

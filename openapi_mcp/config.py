@@ -88,6 +88,7 @@ class Config:
     upstream_rate_limit: str | None = None
     circuit_breaker: int = DEFAULTS["circuit_breaker"]
     confirm: str = "never"
+    sign_in_port: int | None = None
     redis: str | None = field(default=None, repr=False)
     auth_rights: ScopeSettings = field(default_factory=ScopeSettings)
     watch: bool = False

@@ -1,8 +1,8 @@
 """The requirements of MCP for a server of tools: each MUST and SHOULD over stdio and Streamable HTTP, and its tests.
 
 `test_requirements` checks both directions: each requirement has tests, all of which exist, and each test of the
-protocol proves a requirement. Rules that do not bind such a server are not listed: sampling, roots and elicitation by
-URL, which it does not request; prompts, resources, completion and tasks, which it does not declare; resumable streams
+protocol proves a requirement. Rules that do not bind such a server are not listed: sampling and roots, which it does
+not request; prompts, resources, completion and tasks, which it does not declare; resumable streams
 and HTTP+SSE, which are optional or deprecated. Of the pages about authorization every rule is listed, those for clients
 and authorization servers with the reason why they have no test.
 """

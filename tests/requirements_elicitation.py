@@ -10,6 +10,7 @@ ELICITING: Final = HANDSHAKE[2:] + STATELESS
 MESSAGES: Final = PROTOCOL + "elicitation.py::"
 CONFIRMATION: Final = "tests/elicitation/test_confirmation.py::"
 PROCESSES: Final = "tests/elicitation/test_processes.py::"
+SIGN_IN: Final = "tests/elicitation/test_sign_in.py::"
 QUESTIONS: Final = "tests/elicitation/test_questions.py::"
 TOKENS: Final = "tests/elicitation/test_tokens.py::"
 STORE: Final = RUNTIME + "http/test_session_store.py::"
@@ -33,6 +34,31 @@ ELICITATION: Final[tuple[Requirement, ...]] = (
         MESSAGES + "test_request_of_the_server_is_a_form",
         MESSAGES + "test_question_by_result_has_the_fields_of_every_result",
         CONFIRMATION + "test_call_that_destroys_is_made_when_the_user_agrees",
+    ),
+    must(
+        "elicitation.url",
+        ELICITING[1:],
+        "client/elicitation, URL Mode Elicitation Requests",
+        "A page is asked for in mode url, with a message and its URL; in 2025-11-25 with a unique id.",
+        MESSAGES + "test_page_is_a_request_with_its_id",
+        MESSAGES + "test_page_that_is_asked_for_by_result_has_no_id",
+        SIGN_IN + "test_call_that_needs_a_sign_in_is_made_when_the_user_has_signed_in",
+    ),
+    must(
+        "elicitation.third-party-tokens",
+        ELICITING[1:],
+        "client/elicitation, URL Mode Elicitation for OAuth Flows",
+        "The server keeps the tokens of the API's authorization server; the client never sees one.",
+        SIGN_IN + "test_call_that_needs_a_sign_in_is_made_when_the_user_has_signed_in",
+    ),
+    must(
+        "elicitation.phishing",
+        ELICITING[1:],
+        "client/elicitation, Phishing",
+        "Who completes a sign-in is who began it: it is offered to the one user of a server over stdio, and ends on "
+        "that user's machine, with the state that it began with.",
+        SIGN_IN + "test_sign_in_over_http_is_refused_at_the_start",
+        "tests/oauth/test_login.py::test_a_user_signs_in_with_a_browser_calls_and_signs_out",
     ),
     must(
         "elicitation.actions",

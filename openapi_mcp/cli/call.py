@@ -122,7 +122,7 @@ def call(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> CallToolRe
     Whoever types the command needs no other confirmation. Raises HostChanged.
     """
     destinations.check(bridge)
-    bridge = replace(bridge, config=replace(bridge.config, confirm="never"))
+    bridge = replace(bridge, config=replace(bridge.config, confirm="never", sign_in_port=None))
 
     async def run() -> CallToolResult:
         server = bridge.server()

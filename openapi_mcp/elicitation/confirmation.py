@@ -5,25 +5,15 @@ valid once, for the same call of the same caller: the refusal tells the model to
 it with the phrase as an argument. See docs/confirmation.md for what each way proves.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from ..runtime.protocol import ToolCall, elicitation
-from ..runtime.protocol.elicitation import Retry
-from ..runtime.protocol.jsonrpc import Refusal
 from ..runtime.result.sanitizing import Sanitizer
-from ..runtime.server.catalog import ListedTool
-from ..runtime.server.hooks import Notify
-from ..runtime.session_state import SESSION_STATE, SessionState
 from ..runtime.tool import Tool
-from ..runtime.types import JsonObject
 from ..runtime.upstream.events import NO_EVENTS, CallEvents
-from .asking import ASKER, Asker, NoConsent, purpose_of, signer
+from .asking import ASKER, ClientQuestions, NoConsent, purpose_of, signer
 from .questions import is_consent, question, summary
-
-MAX_WAIT: Final = 600.0
-"""Seconds that a question waits where a call has no limit of time."""
 
 _ARGUMENT: Final = "_confirm"
 _DESCRIPTION: Final = "Leave out, unless the user agreed to this call: then the text that its refusal gave."
@@ -36,16 +26,15 @@ and {name}: "{phrase}"
 {summary}"""
 
 
-class Confirmation:
+class Confirmation(ClientQuestions):
     """The elicitor of confirmations: of calls that destroy data, or with `all_changes` of all that change data.
 
-    A question waits `max_wait` seconds at most; 0 stands for MAX_WAIT.
+    A question waits `max_wait` seconds at most.
     """
 
     def __init__(self, *, all_changes: bool = False, max_wait: float = 0) -> None:
+        super().__init__(max_wait)
         self._all_changes = all_changes
-        self._max_wait = max_wait or MAX_WAIT
-        self._own_state = SessionState()
 
     def tools(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
         """Return tools as they are listed: those that are confirmed have an argument for the phrase."""
@@ -55,21 +44,6 @@ class Confirmation:
         """Return whether calls of a tool are confirmed, by its annotations."""
         hints = tool.annotations
         return not hints.get("readOnlyHint") and (self._all_changes or hints.get("destructiveHint") is True)
-
-    async def reply(
-        self, call: ToolCall, tool: ListedTool, notify: Notify | None, answer: Callable[[], Awaitable[JsonObject]]
-    ) -> JsonObject:
-        """Return the reply to a client's call (see `Elicitor`)."""
-        retry = elicitation.read_retry(call) if call.revision.asks_by_result else Retry(None, None)
-        if isinstance(retry, Refusal):
-            return retry.reply(call.request_id)
-        asker = Asker(call, tool, notify, max_wait=self._max_wait, retry=retry, state=self._state())
-        token = ASKER.set(asker)
-        try:
-            reply = await answer()
-        finally:
-            ASKER.reset(token)
-        return reply if asker.reply is None else asker.reply
 
     async def consent(
         self, tool: Tool, arguments: Mapping[str, Any], events: CallEvents, sanitizer: Sanitizer
@@ -85,15 +59,19 @@ class Confirmation:
             return call
         if events is not NO_EVENTS:
             events.has_notified = True  # the question comes before the result
-        answer = await asker.ask(question(tool, call, sanitizer), purpose_of("state", tool, call))
+        purpose = purpose_of("state", tool, call)
+        if asker.has_consent(purpose):
+            return call
+        answer = await asker.ask(question(tool, call, sanitizer), purpose)
         if not is_consent(answer):
             said = "dismissed the question" if answer.action == "cancel" else "does not want this call"
             raise NoConsent(f"The call was not made: the user {said}. Do not repeat it unless the user asks for it.")
+        asker.consented = purpose
         return call
 
     def _check_phrase(self, tool: Tool, name: str, phrase: Any, call: Mapping[str, Any], sanitizer: Sanitizer) -> None:
         """Raise NoConsent, with a new phrase, unless a call has a phrase that is valid for it and was not used."""
-        tokens, purpose = signer(self._state()), purpose_of("phrase", tool, call)
+        tokens, purpose = signer(self.state()), purpose_of("phrase", tool, call)
         given = phrase.removeprefix(_AGREED) if isinstance(phrase, str) and phrase.startswith(_AGREED) else ""
         if tokens.is_valid(given, purpose) and tokens.use(given):
             return
@@ -105,10 +83,6 @@ class Confirmation:
         )
         invalid = f"{name} is not valid for this call: it was used, has expired, or is that of another call. "
         raise NoConsent(text if phrase is None else f"{invalid}{text}")
-
-    def _state(self) -> SessionState:
-        current = SESSION_STATE.get()
-        return self._own_state if current is None else current()
 
 
 def _argument_of(tool: Tool) -> str:

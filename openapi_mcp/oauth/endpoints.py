@@ -47,6 +47,10 @@ class OAuthFailure(RuntimeFailure):
         self.error = error
 
 
+class SignInNeeded(OAuthFailure):
+    """A token that is had by a sign-in only, and nobody has signed in, or the sign-in has ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class AccessToken:
     """The answer of a token endpoint. `expires_at` is in seconds since 1970; None if the server did not say."""

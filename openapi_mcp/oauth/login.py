@@ -19,6 +19,9 @@ SignInWork: TypeAlias = Coroutine[Any, Any, AccessToken]
 SIGN_IN_SECONDS: Final = 300.0
 """Seconds for a person to sign in."""
 
+_POLL_SECONDS: Final = 0.5
+"""Seconds in which a thread that waits for an answer notices that nobody waits for it any more."""
+
 MAX_POLL_SECONDS: Final = 30.0
 """Seconds between two questions whether a device was signed in, whatever the server says."""
 
@@ -78,6 +81,7 @@ class _Callback:
     """An HTTP server on 127.0.0.1 that receives the one answer with the right state."""
 
     def __init__(self, port: int) -> None:
+        self._is_closed = False
         answers = self._answers = dict[str, str]()
         state = self._state = [""]
 
@@ -114,6 +118,7 @@ class _Callback:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._is_closed = True
         self._server.server_close()
 
     def wait(self, state: str, seconds: float) -> Mapping[str, str]:
@@ -121,8 +126,8 @@ class _Callback:
         self._state[0] = state
         end = time.monotonic() + seconds
         while not self._answers:
-            self._server.timeout = end - time.monotonic()
-            if self._server.timeout <= 0:
+            self._server.timeout = min(end - time.monotonic(), _POLL_SECONDS)
+            if self._is_closed or self._server.timeout <= 0:
                 raise OAuthFailure(f"Nobody signed in within {seconds:g} seconds.")
             self._server.handle_request()
         return self._answers

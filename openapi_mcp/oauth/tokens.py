@@ -7,10 +7,10 @@ expires, by one request for all calls that wait for it, and once after the API r
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ..compilation import OAuthScheme
 from ..errors import UsageError
@@ -20,7 +20,7 @@ from ..runtime.server.grants import SUBJECT_TOKEN
 from ..runtime.tool import SecurityScheme, Tool
 from ..runtime.upstream.tls import tls_context
 from .clients import OAuthClient, OAuthSettings
-from .endpoints import AccessToken, AuthorizationServer, OAuthFailure
+from .endpoints import AccessToken, AuthorizationServer, OAuthFailure, SignInNeeded
 from .store import TokenStore, store_key
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class TokenSource:
         if self.is_machine:
             scope = self.server.scope
             return await self.server.token("client_credentials", {"scope": scope})
-        raise OAuthFailure(
+        raise SignInNeeded(
             f"Nobody has signed in for the security scheme `{self.name}`. Run `openapi-mcp login {self.document}` on "
             "the server's machine."
         )
@@ -110,12 +110,12 @@ class TokenSource:
             if stored is not None and self._is_usable(stored, refused):
                 return stored
             if stored is None or not stored.refresh_token:
-                raise OAuthFailure(self._expired("has expired, and there is no refresh token"))
+                raise SignInNeeded(self._expired("has expired, and there is no refresh token"))
             try:
                 token = await self.server.token("refresh_token", {"refresh_token": stored.refresh_token}, stored)
             except OAuthFailure as error:
                 if error.error == "invalid_grant":
-                    raise OAuthFailure(self._expired("is no longer valid")) from error
+                    raise SignInNeeded(self._expired("is no longer valid")) from error
                 raise
             await asyncio.to_thread(store.put, self.key, token)
             return token
@@ -125,10 +125,18 @@ class TokenSource:
         return f"The sign-in for the security scheme `{self.name}` {reason}. {cure}"
 
 
-class OAuthTokens:
-    """The tokens of a document's schemes by name: a CredentialSource (see `runtime.server.calls`)."""
+SignIn: TypeAlias = Callable[[TokenSource, Tool, SignInNeeded], Awaitable[None]]
+"""Lets the user sign in before a call of a tool. Raises RuntimeFailure where that is not done yet, or fails."""
 
-    def __init__(self, settings: OAuthSettings) -> None:
+
+class OAuthTokens:
+    """The tokens of a document's schemes by name: a CredentialSource (see `runtime.server.hooks`).
+
+    `sign_in` is called for a call that needs a sign-in of the user.
+    """
+
+    def __init__(self, settings: OAuthSettings, sign_in: SignIn | None = None) -> None:
+        self._sign_in = sign_in
         self.sources: dict[str, TokenSource] = {}
         self._settings = settings
         self._store = TokenStore()
@@ -167,8 +175,19 @@ class OAuthTokens:
         names = self._needed(tool, static)
         if not names:
             return static
-        tokens = [await self._source(name).get(self._store, (refused or {}).get(name)) for name in names]
+        tokens = [await self._token(name, tool, None if refused is None else refused.get(name)) for name in names]
         return {**static, **dict(zip(names, tokens, strict=True))}
+
+    async def _token(self, name: str, tool: Tool, refused: str | None) -> str:
+        """Return the token of a scheme; one after a sign-in, unless the API has just refused one."""
+        source = self._source(name)
+        try:
+            return await source.get(self._store, refused)
+        except SignInNeeded as needed:
+            if self._sign_in is None or refused is not None:
+                raise
+            await self._sign_in(source, tool, needed)
+        return await source.get(self._store)
 
     async def renewed(self, tool: Tool, static: Mapping[str, str], used: Mapping[str, str]) -> Mapping[str, str] | None:
         """Return new credentials after the API refused those that were used; None if there are no others."""

@@ -60,6 +60,12 @@ SERVER_OPTIONS: Final = (
         metavar="N", kind=int, default=20, minimum=0
     ),
     Option(
+        "sign_in_port", ACCESS, SERVE,
+        "Let the user sign in during a call that needs it (stdio): the page of the authorization server returns to "
+        "this port of 127.0.0.1, as its client is registered; 0 takes a free one.",
+        metavar="PORT", kind=int, minimum=0, maximum=65535, default_text="`openapi-mcp login` before"
+    ),
+    Option(
         "max_concurrency", LIMITS, SERVE,
         "Calls made at once by each worker; a further one is answered with 503. One client has at most four fifths of "
         "them, then its calls are answered with 429 (http).",

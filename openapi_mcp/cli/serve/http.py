@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 def serve(settings: Settings, bridge: Bridge, http: HttpSettings) -> None:
     """Serve Streamable HTTP on an address until a signal comes. Raises UsageError."""
+    if bridge.config.sign_in_port is not None:
+        hint = "sign in with `openapi-mcp login` on the server's machine, or exchange the tokens of callers"
+        raise UsageError("a user signs in during a call over stdio only", where="--sign-in-port", hint=hint)
     if bridge.config.file_roots:
         message = "clients over HTTP cannot name files on this machine"
         raise UsageError(message, where="--allow-files", hint="use --transport stdio, or leave --allow-files out")

@@ -25,6 +25,9 @@ REQUEST_STATE: Final = "requestState"
 FORM: Final = "form"
 """The mode of questions that the client itself shows and answers."""
 
+URL: Final = "url"
+"""The mode of questions that a page answers, which the user opens in a browser."""
+
 AnswerAction: TypeAlias = Literal["accept", "decline", "cancel"]
 
 
@@ -33,6 +36,17 @@ class Form(NamedTuple):
 
     message: str
     schema: Schema
+
+
+class WebPage(NamedTuple):
+    """A page that the user is to open. `id` is unique for the server."""
+
+    message: str
+    url: str
+    id: str
+
+
+Question: TypeAlias = Form | WebPage
 
 
 class FormAnswer(NamedTuple):
@@ -56,9 +70,17 @@ def can_ask(call: ToolCall, mode: str = FORM) -> bool:
     return mode in call.elicitation
 
 
-def form_request(request_id: str, form: Form) -> JsonObject:
+def request(request_id: str, question: Question) -> JsonObject:
     """Return the request of the server (handshake era). Without `mode`, it is a form in each revision."""
-    return {"jsonrpc": "2.0", "id": request_id, "method": "elicitation/create", "params": _params(form)}
+    params = _params(question)
+    if isinstance(question, WebPage):
+        params["elicitationId"] = question.id
+    return {"jsonrpc": "2.0", "id": request_id, "method": "elicitation/create", "params": params}
+
+
+def completed(page: WebPage) -> JsonObject:
+    """Return the notification that the user has done what a page is for (2025-11-25)."""
+    return jsonrpc.notification("notifications/elicitation/complete", {"elicitationId": page.id})
 
 
 def withdrawal(request_id: str, reason: str) -> JsonObject:
@@ -66,9 +88,9 @@ def withdrawal(request_id: str, reason: str) -> JsonObject:
     return jsonrpc.notification("notifications/cancelled", {"requestId": request_id, "reason": reason})
 
 
-def input_required(call: ToolCall, form: Form, state: str) -> JsonObject:
+def input_required(call: ToolCall, question: Question, state: str) -> JsonObject:
     """Return the response that asks by its result (2026-07-28)."""
-    requests = {KEY: {"method": "elicitation/create", "params": _params(form)}}
+    requests = {KEY: {"method": "elicitation/create", "params": _params(question)}}
     result = {**call.result_fields, "resultType": "input_required", "inputRequests": requests, REQUEST_STATE: state}
     return jsonrpc.result(call.request_id, result)
 
@@ -98,5 +120,7 @@ def read_answer(result: Any) -> FormAnswer | None:
     return FormAnswer(action, content if isinstance(content, dict) else {})
 
 
-def _params(form: Form) -> JsonObject:
-    return {"message": form.message, "requestedSchema": form.schema}
+def _params(question: Question) -> JsonObject:
+    if isinstance(question, WebPage):
+        return {"mode": URL, "message": question.message, "url": question.url}
+    return {"message": question.message, "requestedSchema": question.schema}

@@ -14,7 +14,7 @@ from openapi_mcp.runtime.protocol import (
     ToolCall,
     elicitation,
 )
-from openapi_mcp.runtime.protocol.elicitation import Form, FormAnswer, Retry
+from openapi_mcp.runtime.protocol.elicitation import Form, FormAnswer, Retry, WebPage
 from openapi_mcp.runtime.protocol.jsonrpc import Refusal
 from openapi_mcp.runtime.types import Implementation
 
@@ -80,7 +80,7 @@ def test_client_of_a_stateless_call_is_asked_as_the_call_declares() -> None:
 
 
 def test_request_of_the_server_is_a_form() -> None:
-    assert elicitation.form_request("ask-1", FORM) == {
+    assert elicitation.request("ask-1", FORM) == {
         "jsonrpc": "2.0",
         "id": "ask-1",
         "method": "elicitation/create",
@@ -160,3 +160,23 @@ def test_answer_with_an_id_that_this_server_never_gives_is_ignored(request_id: A
 def test_error_is_an_answer_without_a_result() -> None:
     step = protocol.receive(DESCRIPTION, opened({"elicitation": {}}), response(id="ask-1", error={"code": -1}))
     assert step.action == ClientAnswer("ask-1", None)
+
+
+PAGE = WebPage("Sign in.", "https://id.test/auth?state=s", "page-1")
+
+
+def test_page_is_a_request_with_its_id() -> None:
+    assert elicitation.request("ask-1", PAGE)["params"] == {
+        "mode": "url",
+        "message": "Sign in.",
+        "url": "https://id.test/auth?state=s",
+        "elicitationId": "page-1",
+    }
+    completed = {"method": "notifications/elicitation/complete", "params": {"elicitationId": "page-1"}}
+    assert elicitation.completed(PAGE) == {"jsonrpc": "2.0", **completed}
+
+
+def test_page_that_is_asked_for_by_result_has_no_id() -> None:
+    reply = elicitation.input_required(stateless({"elicitation": {"url": {}}}), PAGE, "sealed")
+    (request,) = reply["result"]["inputRequests"].values()
+    assert request["params"] == {"mode": "url", "message": "Sign in.", "url": "https://id.test/auth?state=s"}

@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,6 +25,10 @@ from typing import Any
 
 from mcp import Client
 from mcp.types import CallToolResult, TextContent
+
+from openapi_mcp.clients.server import InstalledServer
+from openapi_mcp.clients.snippets import snippet
+from openapi_mcp.clients.table import CLIENTS
 
 ROOT = Path(__file__).parents[1]
 KEY = "open-sesame"
@@ -42,11 +47,6 @@ STEPS: list[tuple[str, str, dict[str, Any]]] = [
         {"petId": 999},
     ),
 ]
-CLIENT = """\
-  Claude Code      claude mcp add --transport http pet-store {url}
-  Claude Desktop, Cursor, VS Code and others, in their settings file:
-{{"mcpServers": {{"pet-store": {{"type": "http", "url": "{url}"}}}}}}
-"""
 
 
 def main() -> None:
@@ -63,7 +63,7 @@ def main() -> None:
         )
         if keep:
             print(f"Sample API:  {api}\nMCP server:  {bridge}/mcp\n\nConnect a client:")
-            print(CLIENT.format(url=f"{bridge}/mcp"))
+            print(connections(f"{bridge}/mcp"))
             wait_for_interrupt()
         else:
             asyncio.run(show(f"{bridge}/mcp"))
@@ -83,6 +83,13 @@ async def show(url: str) -> None:
             print(f"\n{comment}\n\n  {name} {json.dumps(arguments)}")
             print(indented(await client.call_tool(name, arguments)))
     print("\nTo leave both running and connect a client of your own: make demo KEEP=1")
+
+
+def connections(url: str) -> str:
+    """Return what connects each client to an MCP endpoint: a command, or what its settings file needs."""
+    server = InstalledServer(name="pet-store", description="Pet store", url=url)
+    clients = [client for client in CLIENTS.values() if client.reached]
+    return "\n".join(f"  {each.title}:\n{textwrap.indent(snippet(each, server).rstrip(), '    ')}" for each in clients)
 
 
 def indented(result: CallToolResult) -> str:

@@ -31,7 +31,8 @@ def test_readme_has_commands() -> None:
 
 @pytest.mark.process
 def test_every_option_of_the_readme_is_an_option_of_a_command() -> None:
-    helps = [run(command, "--help") for command in ("serve", "inspect", "search", "call", "generate", "bundle", "login")]
+    commands = ("serve", "inspect", "search", "call", "generate", "bundle", "login", "install")
+    helps = [run(command, "--help") for command in commands]
     existing = set(re.findall(r"--[a-z][a-z-]+", "".join(helps)))
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) - existing <= {"--help", "--version"}
 

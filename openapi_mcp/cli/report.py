@@ -1,5 +1,6 @@
 """Text about a bridge and its errors, for `serve` and `inspect`. No text of a document reaches a terminal unescaped."""
 
+import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -111,8 +112,11 @@ def credentials(bridge: Bridge) -> list[str]:
 
 
 def connections(bridge: Bridge, url: str) -> list[str]:
-    """Return the URL of an HTTP server, and a command that connects a client to it."""
-    return [url, f"claude mcp add --transport http {bridge.implementation.name} {url}"]
+    """Return the URL of an HTTP server, and commands that connect clients to it."""
+    from ..clients.snippets import http_command
+
+    install = shlex.join(["openapi-mcp", "install", redact(bridge.config.source), "--http", url, "--client"])
+    return [url, http_command(bridge.implementation.name, url), f"{install} cursor|vscode|codex|…"]
 
 
 def serving(bridge: Bridge, connection: Sequence[str]) -> str:

@@ -1,15 +1,21 @@
 """The commands `install` and `uninstall`: what is written for a document, and what is refused before."""
 
 import json
+import re
 import sys
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from openapi_mcp import Bridge, Config
 from openapi_mcp.cli.main import app
+from openapi_mcp.cli.report import connections
 from openapi_mcp.cli.settings import drop_placeholders
+from openapi_mcp.clients.server import InstalledServer
+from openapi_mcp.clients.snippets import snippet
 from openapi_mcp.clients.table import CLIENTS
 from openapi_mcp.options.commands import COMMAND_OPTIONS
 from openapi_mcp.options.table import of_command
@@ -151,3 +157,29 @@ def test_help_names_every_client_and_serve_s_options() -> None:
     passed_on = {option.name for option in of_command("install")}
     assert {"base_url", "auth", "overlay", "include", "mode", "rate_limit", "config"} <= passed_on
     assert not {"port", "transport", "auth_token", "workers"} & passed_on
+
+
+def test_documentation_shows_what_is_written() -> None:
+    text = (ROOT / "docs" / "install.md").read_text()
+    server = InstalledServer.started(
+        "pet-store", ["/home/ada/petstore.yaml"], variables=[KEY], command="/home/ada/.venv/bin/python"
+    )
+    shown = indent(snippet(CLIENTS["claude-desktop"], server), "    ")
+    assert f"    $ openapi-mcp install petstore.yaml --client claude-desktop --print\n{shown}" in text
+    assert all(f"| `{name}` |" in text and client.project in text for name, client in CLIENTS.items())
+
+
+def test_nothing_else_writes_settings_of_clients_by_hand() -> None:
+    texts = [ROOT / "README.md", *(ROOT / "openapi_mcp" / "cli").rglob("*.py"), *(ROOT / "examples").glob("*.py")]
+    for path in texts:
+        assert not re.search(r"mcpServers|mcp add\b", path.read_text()), path
+
+
+def test_start_shows_the_command_that_connects_a_client() -> None:
+    bridge = Bridge.open(Config(source=SPEC))
+    lines = connections(bridge, "http://127.0.0.1:8000/mcp")
+    assert lines == [
+        "http://127.0.0.1:8000/mcp",
+        "claude mcp add --transport http pet-store http://127.0.0.1:8000/mcp",
+        f"openapi-mcp install {SPEC} --http http://127.0.0.1:8000/mcp --client cursor|vscode|codex|…",
+    ]

@@ -15,6 +15,7 @@ from tests.authorization.issuing import issuing
 from tests.command import command, serving_http
 from tests.elicitation import pets
 from tests.elicitation.pets import AGREES, HANDSHAKE, PETSTORE, STATELESS, PetApi, call
+from tests.replicas.servers import redis
 
 pytestmark = pytest.mark.process
 
@@ -175,3 +176,27 @@ def test_another_caller_cannot_repeat_the_call(api: PetApi, tmp_path: Path) -> N
     assert "another call or caller" in bobs["error"]["message"]
     assert not anns["result"]["isError"]
     assert api.made == ["DELETE /pets"]
+
+
+def test_another_replica_takes_the_answer_and_a_state_is_used_in_one(
+    api: PetApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAPI_MCP_SESSION_SECRET", "the-secret-of-all-replicas")
+    with redis(tmp_path) as shared:
+        serve = command(PETSTORE, api.url, "--confirm", "destructive", "--redis", shared, "--no-cache")
+        with serving_http(serve) as one, serving_http(serve) as other:
+            session = open_session(one)
+            delete = rpc("tools/call", 2, name="deletePet", arguments={"petId": 3})
+            with httpx.stream("POST", one, json=delete, headers=session, timeout=20) as response:
+                messages = events(response)
+                answer = {"jsonrpc": "2.0", "id": next(messages)["id"], "result": YES}
+                assert httpx.post(other, json=answer, headers=session).status_code == 202
+                assert not next(messages)["result"]["isError"]
+            state = ask(one)
+            assert not repeat(other, state)["result"]["isError"]
+            for _ in range(50):
+                again = repeat(one, state)
+                if "error" in again:
+                    break
+            assert again["error"]["code"] == -32602
+    assert len(api.made) < 10

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -20,17 +19,11 @@ from tests.elicitation.pets import HANDSHAKE, STATELESS, OnQuestion
 from tests.oauth.apis import Backend
 from tests.oauth.test_login import backend, environment
 from tests.oidc import authorization_server, sign_in
+from tests.servers import free_port
 
 pytestmark = pytest.mark.process
 
 BOTH = pytest.mark.parametrize("era", [HANDSHAKE, STATELESS])
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 @dataclass
@@ -43,6 +36,7 @@ class World:
     redirect: str
     folder: Path
     pages: list[str] = field(default_factory=list)
+    forms: list[str] = field(default_factory=list)
 
     @asynccontextmanager
     async def client(self, era: str, user: OnQuestion | None) -> AsyncIterator[Client]:
@@ -64,6 +58,7 @@ class World:
     async def signs_in(self, _context: Any, params: Any) -> ElicitResult:
         """Agree, and sign in on the page."""
         if params.mode == "form":
+            self.forms.append(params.message)
             return ElicitResult(action="accept", content={"confirm": True})
         self.pages.append(params.url)
         self._later = asyncio.create_task(asyncio.to_thread(self.open, params.url))
@@ -145,7 +140,7 @@ def test_call_that_is_confirmed_and_needs_a_sign_in_asks_for_both(node: Path, tm
     with world(node, tmp_path, "--overlay", str(overlay), "--confirm", "changing") as it:
         made, text = it.call(era, it.signs_in)
         assert made, text
-        assert len(it.api.calls) == 1
+        assert (len(it.forms), len(it.pages), len(it.api.calls)) == (1, 1, 1)
 
 
 def test_server_ends_at_once_while_a_sign_in_waits(node: Path, tmp_path: Path) -> None:

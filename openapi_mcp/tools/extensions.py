@@ -51,7 +51,7 @@ def read_overrides(operation: Operation, resolver: Resolver, report: Callable[[P
             report(Problem(pointer=resolver.display(pointer), message=message, kind="x-mcp"))
 
         level = _level(value, problem)
-        if pointer != join(operation.pointer, "x-mcp"):
+        if pointer.rpartition("/")[0] != operation.pointer:
             level.pop("name", None)
         annotations |= _hints(level.pop("annotations", {}), problem)
         merged |= level

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
+from ..curation.foreign import extensions
 from ..document.model import Document, join
 from ..document.objects import FIELDS, METHODS
 from ..document.resolver import BrokenReference, Resolver
@@ -32,7 +33,7 @@ class Operation:
     """An operation: its method as it is sent, its path template, its Operation Object (`value`) and its pointer.
 
     `parameters` and `servers` are those of the path item and of the operation, in that order, as the document has them;
-    `overrides` are the `x-mcp` values from the root to the operation.
+    `overrides` are the `x-mcp` values from the root to the operation, with those of other programs' extensions.
     """
 
     method: str
@@ -178,7 +179,7 @@ class _PathReader:
             value=value,
             parameters=tuple(level["parameters"] for level in (fields, own) if "parameters" in level),
             servers=tuple(level["servers"] for level in (fields, own) if "servers" in level),
-            overrides=tuple(level["x-mcp"] for level in levels if "x-mcp" in level),
+            overrides=tuple(found for level in levels for found in extensions(level)),
         )
 
     def _report(self, pointer: str, message: str, hint: str = "", operation: str | None = None) -> None:

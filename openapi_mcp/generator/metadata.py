@@ -6,7 +6,7 @@ Specifications: Python packaging (PEP 440, `pyproject.toml`), MCP registry `serv
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 from .. import __version__, plain_text
@@ -74,7 +74,7 @@ def values(bridge: Bridge, name: str, schemes: Mapping[SecurityScheme, Source]) 
         "version": plain,
         "description": description(bridge),
         **_names(name),
-        **_client_settings(name, schemes, needs_base_url(bridge)),
+        **_client_settings(name, [variable for variable, _ in _variables(bridge)], needs_base_url(bridge)),
         "server_name": bridge.implementation.name,
         "listed": Source(f"== {len(bridge.catalog.page()[0])}"),
         "schemes": [_scheme(scheme, constant, bridge.tools) for scheme, constant in schemes.items()],
@@ -115,13 +115,12 @@ def _names(name: str) -> dict[str, Any]:
     }
 
 
-def _client_settings(name: str, schemes: Iterable[SecurityScheme], needs_url: bool) -> dict[str, Any]:
+def _client_settings(name: str, variables: Iterable[str], needs_url: bool) -> dict[str, Any]:
     """Return the settings of clients as blocks of Markdown, and what `--base-url` is for."""
-    variables = {scheme.variable: "…" for scheme in schemes if scheme.type != "mutualTLS"}
     url = ["--base-url", "https://api.example.com"] if needs_url else []
     need = "; needed, since its document names no server" if needs_url else ""
     arguments = ["run", "--no-dev", "--directory", "/path/to/this/folder", script(name), *url]
-    server = {"command": "uv", "args": arguments} | ({"env": variables} if variables else {})
+    server = {"command": "uv", "args": arguments} | ({"env": env} if (env := dict.fromkeys(variables, "…")) else {})
     return {
         "client_config": _block({"mcpServers": {script(name): server}}),
         "vscode_config": _block({"servers": {script(name): {"type": "stdio", **server}}}),
@@ -161,12 +160,23 @@ def _purpose(bridge: Bridge, scheme: SecurityScheme) -> str:
     return f"Credential of the API: {credential(scheme)}{f', sent to {hosts}' if hosts else ''}."
 
 
+def _variables(bridge: Bridge) -> Iterator[tuple[str, str]]:
+    """Yield the environment variables that the package reads secrets from, each with a sentence about its value."""
+    for scheme in bridge.security_schemes():
+        if scheme.type != "mutualTLS":
+            yield scheme.variable, _purpose(bridge, scheme)
+    arguments: dict[str, str] = {}
+    for preset in (preset for tool in bridge.tools for preset in tool.presets):
+        if preset.variable is not None:
+            arguments.setdefault(preset.variable, preset.argument.wire_name or preset.argument.name)
+    for variable, name in arguments.items():
+        yield variable, f"Value of the argument {plain_text.line(name, 80)} of the API."
+
+
 def server_json(bridge: Bridge, name: str, plain: str) -> dict[str, Any]:
     """Return the package's entry for the MCP registry; its owner replaces the namespace."""
     variables = [
-        {"name": scheme.variable, "description": _purpose(bridge, scheme), "isSecret": True}
-        for scheme in bridge.security_schemes()
-        if scheme.type != "mutualTLS"
+        {"name": variable, "description": purpose, "isSecret": True} for variable, purpose in _variables(bridge)
     ]
     package: dict[str, Any] = {
         "registryType": "pypi",
@@ -196,7 +206,7 @@ def manifest(bridge: Bridge, name: str, plain: str) -> dict[str, Any]:
     Not those of development: by default `uv run` installs the group `dev` too, which is four times the rest.
     """
     needs_url = needs_base_url(bridge)
-    schemes = [scheme for scheme in bridge.security_schemes() if scheme.type != "mutualTLS"]
+    variables = dict(_variables(bridge))
     content: dict[str, Any] = {
         "manifest_version": "0.4",
         "name": name,
@@ -211,28 +221,28 @@ def manifest(bridge: Bridge, name: str, plain: str) -> dict[str, Any]:
                 "command": "uv",
                 "args": ["run", "--no-dev", "--directory", "${__dirname}", script(name)]
                 + (["--base-url", "${user_config.base_url}"] if needs_url else []),
-                "env": {scheme.variable: f"${{user_config.{scheme.variable.lower()}}}" for scheme in schemes},
+                "env": {variable: f"${{user_config.{variable.lower()}}}" for variable in variables},
             },
         },
         "tools": [{"name": tool.name, "description": tool.title or tool.name} for tool in bridge.tools],
         "compatibility": {"platforms": ["darwin", "win32", "linux"], "runtimes": {"python": ">=3.11"}},
     }
-    if needs_url or schemes:
-        content["user_config"] = _user_config(bridge, schemes)
+    if needs_url or variables:
+        content["user_config"] = _user_config(bridge, variables)
     return content
 
 
-def _user_config(bridge: Bridge, schemes: Iterable[SecurityScheme]) -> dict[str, Any]:
+def _user_config(bridge: Bridge, variables: Mapping[str, str]) -> dict[str, Any]:
     """Return the settings that a desktop client asks its user for: the base URL where it is needed, and credentials."""
     url = {"type": "string", "title": "URL of the API", "description": f"{BASE_URL_NEED}.", "required": True}
     return ({"base_url": url} if needs_base_url(bridge) else {}) | {
-        scheme.variable.lower(): {
+        variable.lower(): {
             "type": "string",
-            "title": scheme.variable,
-            "description": _purpose(bridge, scheme),
+            "title": variable,
+            "description": purpose,
             "sensitive": True,
             "default": "",  # the environment variable where the user leaves the field empty
             "required": False,
         }
-        for scheme in schemes
+        for variable, purpose in variables.items()
     }

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Thread
 from typing import Any
 
@@ -257,6 +257,12 @@ def test_packages_name_the_variable_and_have_the_same_tools(tmp_path: Path, monk
     assert SECRET.encode() not in text
     assert b'variable="SLACK_TOKEN"' in text
     assert b"variables=server.variables()" in text
+    (listed,) = json.loads(package.files[PurePosixPath("server.json")])["packages"][0]["environmentVariables"]
+    assert listed == {"name": "SLACK_TOKEN", "description": "Value of the argument token of the API.", "isSecret": True}
+    manifest = json.loads(package.files[PurePosixPath("manifest.json")])
+    assert manifest["server"]["mcp_config"]["env"] == {"SLACK_TOKEN": "${user_config.slack_token}"}
+    assert manifest["user_config"]["slack_token"]["sensitive"]
+    assert b'"SLACK_TOKEN": "\xe2\x80\xa6"' in package.files[PurePosixPath("README.md")]
 
 
 @pytest.mark.process

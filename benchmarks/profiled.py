@@ -8,12 +8,13 @@ The profiler makes a call take twice as long, and small functions more than that
 import os
 import pstats
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Final
+
+from openapi_mcp import __version__
 
 from .throughput import _CALL, ROOT, Measured, load, request, running
 
@@ -56,8 +57,7 @@ def show(file: Path) -> None:
     rows = pstats.Stats(str(file)).stats  # type: ignore[attr-defined]  # typeshed lacks it
     calls = next(row[0] for (_, _, name), row in rows.items() if name == "build_request")
     total = sum(row[1] for row in rows.values()) / calls
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    print(f"{commit.stdout.strip()}: {total:.0f} function calls for one tools/call\n")
+    print(f"{__version__}: {total:.0f} function calls for one tools/call\n")
     print("   calls  µs self   µs total  function")
     for (path, line, name), (_, count, own, whole, _) in sorted(rows.items(), key=lambda row: -row[1][2])[:_ROWS]:
         place = f"{'/'.join(Path(path).parts[-2:])}:{line} " if line else ""

@@ -144,7 +144,8 @@ def test_calls_have_a_limit_of_time_and_hosts_of_redirects_are_configured(tmp_pa
     config = Config.from_options("petstore.yaml", {})
     assert (config.upstream().total_timeout, config.upstream().max_bytes) == (55, 16 * 1024 * 1024)
     assert config.follow_redirects_to == ()
-    text = "total-timeout = 0\nmax-response-size = 64\nfollow-redirects-to = ['files.example.com', '*.example.org:8443', '[::1]:80']"
+    hosts = "['files.example.com', '*.example.org:8443', '[::1]:80']"
+    text = f"total-timeout = 0\nmax-response-size = 64\nfollow-redirects-to = {hosts}"
     config = Config.from_options("petstore.yaml", settings(tmp_path, text))
     assert (config.upstream().total_timeout, config.upstream().max_bytes) == (None, 64 * 1024 * 1024)
     assert config.follow_redirects_to == ("files.example.com", "*.example.org:8443", "[::1]:80")

@@ -104,7 +104,7 @@ class Bridge:
 
     @cached_property
     def elicitor(self) -> Elicitor | None:
-        """What may ask the users of clients during calls: for their consent, or to sign in."""
+        """Questions to users of clients during calls: for their consent, or to sign in."""
         if self.confirmation is not None or self.config.sign_in_port is None:
             return self.confirmation
         from .elicitation.asking import ClientQuestions

@@ -48,7 +48,7 @@ class UnknownKey(InvalidToken):
 
 
 class VerifiedToken(NamedTuple):
-    """What a token grants, until when that counts (in seconds since 1970), and the number of the keys it needed."""
+    """The grant of a token, the end of its time (in seconds since 1970), and the number of the keys it needed."""
 
     grant: Grant
     expires: float

@@ -1,4 +1,4 @@
-"""What `--print` shows: the settings of one server alone, a command, and links that open a client."""
+"""The output of `--print`: the settings of one server alone, a command, and links that open a client."""
 
 import base64
 import json

@@ -1,1 +1,1 @@
-"""What a document, an overlay or a user says about tools and their arguments."""
+"""Statements of a document, an overlay or a user about tools and their arguments."""

@@ -37,14 +37,14 @@ class InputParts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What an `x-mcp` object says of an argument: its valid keys, and the function that reports what has no effect."""
+    """The `x-mcp` object of an argument: its valid keys, and the function that reports what has no effect."""
 
     keys: Mapping[str, Any]
     problem: Callable[[str], None]
 
     @property
     def is_hidden(self) -> bool:
-        """Whether no model may see the argument."""
+        """True if no model may see the argument."""
         return bool("fixed" in self.keys or self.keys.get("hidden"))
 
 

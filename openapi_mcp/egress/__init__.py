@@ -1,1 +1,1 @@
-"""What this program may contact: one policy for documents, authorization servers and the API."""
+"""Hosts that this program may contact: one policy for documents, authorization servers and the API."""

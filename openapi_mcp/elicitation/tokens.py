@@ -26,7 +26,7 @@ _SIGNATURE_BYTES: Final = 18
 
 
 class SubjectOfToken(NamedTuple):
-    """What a token is valid for: a purpose, the caller, and a call."""
+    """The scope of a token: a purpose, the caller, and a call."""
 
     purpose: str
     caller: str

@@ -1,1 +1,1 @@
-"""What replicas of a server share through Redis or Valkey: rate limits, ended sessions, cancellations, log levels."""
+"""State that replicas of a server share through Redis or Valkey: rate limits, sessions, cancellations, log levels."""

@@ -1,1 +1,1 @@
-"""What an operator sees of tool calls: a line for each, an audit file, metrics, and traces."""
+"""Tool calls as an operator sees them: a line for each, an audit file, metrics, and traces."""

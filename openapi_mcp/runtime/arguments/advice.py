@@ -1,4 +1,4 @@
-"""What an argument takes that was refused: the properties of its object, and an example that conforms at that place.
+"""Advice about an argument that was refused: the properties of its object, and an example that conforms at that place.
 
 Made only for a refusal, in a bounded number of steps, and no longer than a model needs for its next call.
 """

@@ -57,7 +57,7 @@ class FormAnswer(NamedTuple):
 
 
 class Retry(NamedTuple):
-    """What a repeated call has besides its arguments: the answer, if it has one, and the state as it was given."""
+    """Fields of a repeated call besides its arguments: the answer, if it has one, and the state as it was given."""
 
     answer: FormAnswer | None
     state: str | None

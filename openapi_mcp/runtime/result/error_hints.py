@@ -1,4 +1,4 @@
-"""What can be done about an error of the API, by its status: which argument may be wrong, and which tool helps.
+"""Hints about an error of the API, by its status: which argument may be wrong, and which tool helps.
 
 A 404 names the path arguments with their values and a tool that finds one; 409, 412 and 428 name the rule of entity
 tags. A hint says "may" where the answer does not prove it.

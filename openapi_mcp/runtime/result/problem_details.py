@@ -37,7 +37,7 @@ _Place: TypeAlias = tuple[str | int, ...]
 
 
 class Message(NamedTuple):
-    """What is wrong, and where: the path as the API wrote it, also in steps; empty for the request as a whole."""
+    """A defect and its place: the path as the API wrote it, also in steps; empty for the request as a whole."""
 
     text: str
     written: str = ""

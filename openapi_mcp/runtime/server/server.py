@@ -47,7 +47,7 @@ class Reply(NamedTuple):
 
 
 class Rights(Protocol):
-    """What the scopes of an access token allow."""
+    """The rights that the scopes of an access token give."""
 
     def catalog(self, scopes: Scopes) -> Catalog:
         """Return the tools that a token lists and calls; the same object for the same tools, as long as it is used."""

@@ -18,6 +18,7 @@ from hypothesis.internal.constants_ast import Constants
 
 from examples.petstore.api import create_app
 from openapi_mcp.cache import files as cache_files
+from openapi_mcp.runtime.search import stored
 from tests.servers import running
 
 # Property tests draw the same cases in each run, whatever CPU or other tests do; `make fuzz` draws new ones.
@@ -94,6 +95,12 @@ def shared_folder(name: str) -> Path:
     if not folder.is_dir():
         pytest.skip(f"folder does not exist: {folder}")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _without_sentence_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search in the tests as where the extra `search` is not installed; its own tests undo that."""
+    monkeypatch.setattr(stored, "sentence_model", lambda: None)
 
 
 @pytest.fixture(scope="session")

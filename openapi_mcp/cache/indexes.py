@@ -23,15 +23,15 @@ class IndexCache:
         self._key = key
         self._digests = sorted(info.digests.items())
 
-    def load(self, tools: Sequence[Tool]) -> bytes | None:
-        """Return the index of these tools, if it is there."""
-        return self._cache.get(self._key_of(tools))
+    def load(self, tools: Sequence[Tool], model: str = "") -> bytes | None:
+        """Return the index of these tools, if it is there; with a model, the vectors that it made."""
+        return self._cache.get(self._key_of(tools, model))
 
-    def save(self, tools: Sequence[Tool], data: bytes) -> None:
-        """Keep the index of these tools, if it is not too large."""
-        self._cache.put(self._key_of(tools), data)
+    def save(self, tools: Sequence[Tool], data: bytes, model: str = "") -> None:
+        """Keep the index of these tools, or the vectors that a model made, if they are not too large."""
+        self._cache.put(self._key_of(tools, model), data)
 
-    def _key_of(self, tools: Sequence[Tool]) -> str:
+    def _key_of(self, tools: Sequence[Tool], model: str) -> str:
         words = WORDS.stat()
-        parts = (self._key, self._digests, words.st_mtime_ns, words.st_size, [tool.name for tool in tools])
+        parts = (self._key, self._digests, words.st_mtime_ns, words.st_size, model, [tool.name for tool in tools])
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()

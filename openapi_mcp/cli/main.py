@@ -144,7 +144,7 @@ def search(
 
     with reported_errors(debug):
         bridge = _open(_settings(spec, values | {"mode": "search"}))
-        rows = found_tools(bridge.tools, query or "", topic or "", limit, explain=explain)
+        rows = found_tools(bridge.tools, query or "", topic or "", limit, explain=explain, store=bridge.indexes)
         _print_json(rows) if as_json else print_rows(rows)
 
 

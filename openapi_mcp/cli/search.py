@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..errors import UnknownTool, UsageError
 from ..runtime.errors import SearchUnavailable
 from ..runtime.search.answers import summary
 from ..runtime.search.explanations import reason
 from ..runtime.search.ranking import Hit
+from ..runtime.search.stored import IndexStore
 from ..runtime.search.tools import DEFAULT_LIMIT, ToolFinder
 from ..runtime.tool import Tool
 from . import console
@@ -17,13 +18,24 @@ from .report import plural, printable
 Row = Mapping[str, Any]
 """A line of the table, or an object of the JSON: values by the names of columns."""
 
+_SENTENCE_SECONDS: Final = 120.0
+"""The time to read the tools with the sentence model, if it is installed: there is no later search that goes on."""
 
-def found_tools(tools: Sequence[Tool], query: str, topic: str, limit: int | None, *, explain: bool) -> list[Row]:
-    """Return the tools of a request, those of a topic, or without both the topics.
+
+def found_tools(
+    tools: Sequence[Tool],
+    query: str,
+    topic: str,
+    limit: int | None,
+    *,
+    explain: bool,
+    store: IndexStore | None = None,
+) -> list[Row]:
+    """Return the tools of a request, those of a topic, or without both the topics. The index is kept in `store`.
 
     Raises UnknownTool if there are none, and UsageError where SQLite has no full-text search.
     """
-    finder, query, topic = ToolFinder(tools), query.strip(), topic.strip()
+    finder, query, topic = ToolFinder(tools, store, _SENTENCE_SECONDS), query.strip(), topic.strip()
     if topic and not finder.topics.tools(topic):
         raise UnknownTool(
             finder.topics.unknown(topic), where=f"--topic {topic}", hint="without words, search lists topics"

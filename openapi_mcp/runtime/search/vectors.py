@@ -245,8 +245,7 @@ class SentenceVectors:
 
 
 def _named(tool: Tool) -> str:
-    texts = words_of(tool)
-    return " ".join((*dict.fromkeys(texts.name), *texts.path))[:_MAX_TEXT]
+    return " ".join((*words(tool.name), *words_of(tool).path))[:_MAX_TEXT]
 
 
 def _described(tool: Tool) -> str:

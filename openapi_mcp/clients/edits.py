@@ -124,7 +124,8 @@ def _put(text: str, client: Client, name: str, entry: Entry, inputs: Sequence[En
         result = texts.put(result, client.path, name, entry)
         for each in inputs:
             result = result if each["id"] in known else texts.put(result, INPUTS, "", each)
-        is_right = servers_in(result, client).get(name) == entry
+        asked = [each.get("id") for each in _inputs(result, client)]
+        is_right = servers_in(result, client).get(name) == entry and all(each["id"] in asked for each in inputs)
     except (ValueError, IndexError, Uneditable):
         is_right = False
     if not is_right or _others(result, client, name, inputs) != _others(text, client, name, inputs):
@@ -145,7 +146,8 @@ def _inputs(text: str, client: Client) -> list[Entry]:
 
 def _removals(text: str, client: Client, name: str, ids: Sequence[str]) -> Iterator[str]:
     for each in FORMATS[client.format].removals(text, client.path, name):
-        yield from _removals_of_inputs(each, ids)
+        if _is_valid(each, client):
+            yield from _removals_of_inputs(each, ids)
 
 
 def _removals_of_inputs(text: str, ids: Sequence[str]) -> Iterator[str]:

@@ -10,8 +10,8 @@ from typing import Final
 from ..regular_files import UnfitFile, read_regular
 from .edits import Uneditable
 
-MAX_SETTINGS_BYTES: Final = 8 << 20
-"""Bytes of a settings file that is changed: Claude Code keeps histories in its own, which are up to a few megabytes."""
+MAX_SETTINGS_BYTES: Final = 4 << 20
+"""Bytes of a settings file that is changed: Claude Code keeps histories in its own, up to a megabyte or two."""
 
 BACKUP: Final = ".before-openapi-mcp"
 """The end of a backup's name. It holds the file as it was before the first entry of ours."""

@@ -7,7 +7,9 @@ that comments, order of keys, indentation and line ends stay. Specification: RFC
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 _TOKEN: Final = re.compile(
@@ -45,6 +47,8 @@ class JsonContainer:
 
 def parsed(text: str) -> Any:
     """Return the value of a text; None of an empty one. Raises ValueError."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)  # without comments it is JSON, which is read much faster
     words = [text[start:end] for start, end in _tokens(text)]
     if not words:
         return None
@@ -106,8 +110,10 @@ def removals(text: str, path: Path, key: str | int) -> Iterator[str]:
         yield from removals(text, path[:-1], path[-1])
 
 
-def _tokens(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each token that is no white space and no comment. Raises ValueError."""
+@lru_cache(maxsize=1)
+def _tokens(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each token that is no white space and no comment. Raises ValueError."""
+    tokens = []
     position = 1 if text.startswith("\ufeff") else 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -115,13 +121,14 @@ def _tokens(text: str) -> Iterator[tuple[int, int]]:
             line = text.count("\n", 0, position) + 1
             raise ValueError(f"line {line} has a text that is not closed or a character that does not belong there")
         if match.lastgroup != "skip":
-            yield match.span()
+            tokens.append(match.span())
         position = match.end()
+    return tokens
 
 
 def _container(text: str, path: Path) -> JsonContainer | None:
     """Return the object or array at a path; None where there is none."""
-    tokens = list(_tokens(text))
+    tokens = _tokens(text)
     if not tokens:
         return None
     index = 0
@@ -171,9 +178,11 @@ def _inserted(text: str, place: JsonContainer, key: str, value: Any, line_end: s
     name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
     tail = len(text[: place.closing].rstrip())
     head = text[:tail]
-    if place.members and "\n" not in text[place.opening : first]:
-        separator = "" if place.members[-1].comma >= 0 else ","
-        return _with_comma(head, place, separator) + f" {name}{json.dumps(value, ensure_ascii=False)}" + text[tail:]
+    on_one_line = "\n" not in text[place.opening : first] and tail == place.trailing  # no comment at the end
+    if place.members and on_one_line:
+        separator, kept = ("", ",") if place.members[-1].comma >= 0 else (",", "")
+        member = f" {name}{json.dumps(value, ensure_ascii=False)}{kept}"
+        return _with_comma(head, place, separator) + member + text[tail:]
     rendered = json.dumps(value, indent=_unit(text), ensure_ascii=False).replace("\n", line_end + indent)
     needs_comma = bool(place.members) and place.members[-1].comma < 0
     keeps_comma = "," if place.members and not needs_comma else ""
@@ -204,8 +213,11 @@ def _unit(text: str) -> str:
 def _without(text: str, place: JsonContainer, index: int) -> str:
     """Return the text without a member, its comma, and the white space before it."""
     member = place.members[index]
+    before = max(place.members[index - 1].end, place.members[index - 1].comma + 1) if index else place.opening
     start = len(text[: member.start].rstrip())
     end = max(member.end, member.comma + 1)
+    if "//" in text[before:start] and text[end : end + 1] not in ("\r", "\n"):
+        start = member.start  # the line end after a comment stays
     if member.comma < 0 and index:  # the last of several: the comma before it goes
         comma = place.members[index - 1].comma
         return text[:comma] + text[comma + 1 : start] + text[end:]

@@ -319,6 +319,18 @@ def test_inputs_of_others_stay(tmp_path: Path) -> None:
     assert place.path.read_text() == before
 
 
+def test_comment_at_the_end_of_an_object_does_not_swallow_what_is_added(tmp_path: Path) -> None:
+    place = of(CLIENTS["vscode"], tmp_path)
+    before = '{"servers": {"o": {"command": "x"} // c\n} // d\n}'
+    place.path.write_text(before)
+    install(place, SERVER)
+    value = read(place.client, place.path.read_bytes())
+    assert list(value["servers"]) == ["o", "pet-store"]
+    assert [each["id"] for each in value["inputs"]] == ["pet-store-API_KEY"]
+    uninstall(place, "pet-store", "")
+    assert place.path.read_text() == before
+
+
 def test_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text("{}")

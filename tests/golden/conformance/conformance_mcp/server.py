@@ -25,8 +25,10 @@ DESCRIPTION = ServerDescription(
         website_url="https://github.com/modelcontextprotocol/conformance",
     ),
     instructions=(
-        "Conformance\n\nOne operation for each thing that MCP can say, as its official conformance suite asks for them "
-        "by name.\n\nThe answers are what the suite looks for: text, a picture, a sound, a document, all of them "
+        "Conformance: One operation for each thing that MCP can say, as its official conformance suite asks for them "
+        "by name.\n13 tools; groups: answer (1), busy (1), changes (1), failure (1), mixture (1), paper (1), people "
+        "(1), picture (1), sound (1), steps (1), stream (1), tenants (1), text (1).\n11 only read; 2 change "
+        "data.\n\nThe answers are what the suite looks for: text, a picture, a sound, a document, all of them "
         "together, an error, an\nanswer that comes bit by bit. Nothing here is made for the bridge: every operation is "
         "plain HTTP, answered by\n`tests/conformance/backend.py`.\n\nThe suite: "
         "https://github.com/modelcontextprotocol/conformance"

@@ -22,7 +22,10 @@ DESCRIPTION = ServerDescription(
         title="Town Library",
         description="Books, readers and loans of a small library.",
     ),
-    instructions="Town Library\n\nBooks, readers and loans of a small library.",
+    instructions=(
+        "Town Library: Books, readers and loans of a small library.\n8 tools; groups: catalogue (6), loans (2).\n4 "
+        "only read; 4 change data, 3 of these replace or delete.\nLists come in pages: `page` is the page's number."
+    ),
 )
 
 

@@ -27,9 +27,11 @@ DESCRIPTION = ServerDescription(
         website_url="https://redocly.com/docs/cli/",
     ),
     instructions=(
-        "Redocly Museum API\n\nImaginary, but delightful Museum API for interacting with museum services and "
-        "information. Built with love by Redocly.\n\nTerms of service: "
-        "https://redocly.com/subscription-agreement/\nContact: team@redocly.com, https://redocly.com/docs/cli/"
+        "Redocly Museum API: Imaginary, but delightful Museum API for interacting with museum services and "
+        "information. Built with love by Redocly.\n8 tools; groups: Events (5), Tickets (2), Operations (1).\n4 only "
+        "read; 4 change data, 2 of these replace or delete.\nLists come in pages: `page` is the page's number, `limit` "
+        "(at most 30) its size.\n\nTerms of service: https://redocly.com/subscription-agreement/\nContact: "
+        "team@redocly.com, https://redocly.com/docs/cli/"
     ),
 )
 

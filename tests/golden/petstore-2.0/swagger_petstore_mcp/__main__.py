@@ -65,6 +65,7 @@ def create_server(options: argparse.Namespace) -> runtime.Server:
             connect_timeout=options.connect_timeout,
             read_timeout=options.timeout,
             total_timeout=options.total_timeout,
+            max_bytes=options.max_response_size * 1024 * 1024,
             retries=runtime.Retries(attempts=options.retries + 1),
             follow_redirects_to=options.follow_redirects_to,
             ca=options.ca,
@@ -153,6 +154,9 @@ def argument_parser() -> argparse.ArgumentParser:
     requests.add_argument("--retries", type=int, default=2, help="how often a failed request is repeated; default: 2")
     requests.add_argument(
         "--max-result-tokens", type=int, default=20_000, help="cut longer results, four bytes a token; default: 20000"
+    )
+    requests.add_argument(
+        "--max-response-size", type=int, default=16, help="MiB of an answer of the API that are read; default: 16"
     )
     requests.add_argument("--ca", type=Path, metavar="FILE", help="certificates to trust (PEM) instead of the usual")
     requests.add_argument("--client-cert", type=Path, metavar="FILE", help="client certificate (PEM)")

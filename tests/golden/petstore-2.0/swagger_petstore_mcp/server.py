@@ -27,7 +27,10 @@ DESCRIPTION = ServerDescription(
         website_url="http://swagger.io",
     ),
     instructions=(
-        "Swagger Petstore\n\nThis is a sample server Petstore server.  You can find out more about Swagger at "
+        "Swagger Petstore: This is a sample server Petstore server. You can find out more about Swagger at "
+        "[http://swagger.io](http://swagger.io) or on [irc.freenode.net, #swagger](http://swagger.io/irc/). …\n20 "
+        "tools; groups: pet (8), user (8), store (4).\n8 only read; 12 change data, 5 of these replace or "
+        "delete.\n\nThis is a sample server Petstore server.  You can find out more about Swagger at "
         "[http://swagger.io](http://swagger.io) or on [irc.freenode.net, #swagger](http://swagger.io/irc/).  For this "
         "sample, you can use the api key `special-key` to test the authorization filters.\n\nFind out more about "
         "Swagger: http://swagger.io\nTerms of service: http://swagger.io/terms/\nContact: apiteam@swagger.io"

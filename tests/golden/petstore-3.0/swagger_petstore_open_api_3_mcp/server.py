@@ -27,11 +27,14 @@ DESCRIPTION = ServerDescription(
         website_url="https://swagger.io",
     ),
     instructions=(
-        "Swagger Petstore - OpenAPI 3.0\n\nThis is a sample Pet Store Server based on the OpenAPI 3.0 specification.  "
-        "You can find out more about\nSwagger at [https://swagger.io](https://swagger.io). In the third iteration of "
-        "the pet store, we've switched to the design first approach!\nYou can now help us improve the API whether it's "
-        "by making changes to the definition itself or to the code.\nThat way, with time, we can improve the API in "
-        "general, and expose some of the new features in OAS3.\n\nSome useful links:\n- [The Pet Store "
+        "Swagger Petstore - OpenAPI 3.0: This is a sample Pet Store Server based on the OpenAPI 3.0 specification. You "
+        "can find out more about Swagger at [https://swagger.io](https://swagger.io). …\n19 tools; groups: pet (8), "
+        "user (7), store (4).\n8 only read; 11 change data, 5 of these replace or delete.\n\nThis is a sample Pet "
+        "Store Server based on the OpenAPI 3.0 specification.  You can find out more about\nSwagger at "
+        "[https://swagger.io](https://swagger.io). In the third iteration of the pet store, we've switched to the "
+        "design first approach!\nYou can now help us improve the API whether it's by making changes to the definition "
+        "itself or to the code.\nThat way, with time, we can improve the API in general, and expose some of the new "
+        "features in OAS3.\n\nSome useful links:\n- [The Pet Store "
         "repository](https://github.com/swagger-api/swagger-petstore)\n- [The source API definition for the Pet "
         "Store](https://github.com/swagger-api/swagger-petstore/blob/master/src/main/resources/openapi.yaml)\n\nFind "
         "out more about Swagger: https://swagger.io\nTerms of service: https://swagger.io/terms/\nContact: "

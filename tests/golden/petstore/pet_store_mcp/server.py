@@ -23,8 +23,10 @@ DESCRIPTION = ServerDescription(
         description="A small shop's animals.",
     ),
     instructions=(
-        "Pet Store\n\nA small shop's animals.\n\nThe sample API of this project. Anybody may look around; what changes "
-        "the shop needs the key in `X-API-Key`."
+        "Pet Store: A small shop's animals.\n9 tools; groups: pets (7), shop (2).\n4 only read; 5 change data, 3 of "
+        "these replace or delete.\nLists come in pages: `offset` is the number of items before the page, `limit` (at "
+        "most 100) its size.\n\nThe sample API of this project. Anybody may look around; what changes the shop needs "
+        "the key in `X-API-Key`."
     ),
 )
 

@@ -27,6 +27,9 @@ MAX_WAITING: Final = 10_000
 RETRY_SECONDS: Final = 1.0
 """Seconds between two attempts to reach Redis."""
 
+RECEIVE_SECONDS: Final = 1.0
+"""Seconds to wait for a message before a cancellation is looked for."""
+
 START_SECONDS: Final = 5.0
 """Seconds that a start waits for the sessions that have ended."""
 
@@ -103,10 +106,12 @@ class ReplicaChannel(WorkerChannel):
             for digest in await client.zrange(self._ended_key, -MAX_DIGESTS, -1):
                 on_message(ENDED + digest)
             self._is_synchronised.set()
-            while True:
-                message = await channel.get_message(timeout=None)
+            task = asyncio.current_task()
+            while task is not None and not task.cancelling():  # redis-py swallows cancellations now and then
+                message = await channel.get_message(timeout=RECEIVE_SECONDS)
                 data: bytes = message["data"] if message else b""
-                if len(data) <= _NAME_BYTES + MAX_MESSAGE_BYTES and not data.startswith(self._own):
+                is_message = _NAME_BYTES < len(data) <= _NAME_BYTES + MAX_MESSAGE_BYTES
+                if is_message and not data.startswith(self._own):
                     on_message(data[_NAME_BYTES:])
 
     async def _send_all(self, client: Any) -> None:

@@ -1,9 +1,10 @@
 """HTTP servers for tests: ASGI applications under uvicorn, each in a thread, on 127.0.0.1."""
 
+import random
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import uvicorn
@@ -39,8 +40,9 @@ def running(app: Any) -> Iterator[str]:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens to."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+    """Return a port of 127.0.0.1 that nobody listens to, below those that systems give to connections."""
+    while True:
+        port = random.randrange(15_000, 30_000)  # noqa: S311  # no secret
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port

@@ -37,6 +37,8 @@ MAX_DIGESTS: Final = 10_000
 
 _COUNT_BYTES: Final = 8
 _ENDED_FILE: Final = ".ended"
+_SOCKET: Final = ".socket"
+"""The end of the names of sockets: other files of the processes are in the same folder."""
 
 _RETRY_INTERVAL: Final = 0.02
 """Seconds until a process whose queue is full gets a message again: it has a few hundred others to read first."""
@@ -148,7 +150,7 @@ class WorkerChannel:
         if self._folder is None:
             return
         self.ended.open()
-        self._path = self._folder / f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._path = self._folder / f"{os.getpid()}-{secrets.token_hex(4)}{_SOCKET}"
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
         self._socket.bind(str(self._path))
@@ -191,7 +193,7 @@ class WorkerChannel:
         self.ended.close()
 
     def _other_sockets(self, folder: Path) -> Iterator[Path]:
-        return (path for path in folder.iterdir() if path != self._path and path.name != _ENDED_FILE)
+        return (path for path in folder.iterdir() if path.name.endswith(_SOCKET) and path != self._path)
 
     def _read(self, receiver: socket.socket, on_message: OnMessage) -> None:
         with contextlib.suppress(OSError):

@@ -55,7 +55,7 @@ def test_dead_processes_are_skipped(folder: Path) -> None:
     async def body(channels: list[WorkerChannel], received: list[list[bytes]]) -> None:
         channels[0].close()
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as dead:
-            dead.bind(str(folder / "dead"))
+            dead.bind(str(folder / "dead.socket"))
         (folder / "no socket").touch()
         channels[1].broadcast(b"still here")
         await until(lambda: received[2] == [b"still here"])
@@ -121,6 +121,20 @@ def test_without_a_path_ended_sessions_are_not_shared() -> None:
     ended.add(b"a" * 16)
     assert ended.new() == ()
     ended.close()
+
+
+def test_other_files_of_the_folder_are_no_processes_and_stay(folder: Path) -> None:
+    files = [folder / name for name in (".state-1f", "counter_7.db")]
+    for file in files:
+        file.write_text("kept")
+
+    async def body(channels: list[WorkerChannel], received: list[list[bytes]]) -> None:
+        channels[0].broadcast(b"one")
+        await until(lambda: received[1] == received[2] == [b"one"])
+        assert channels[0].siblings() == {channels[1].name, channels[2].name}
+
+    run(body, folder)
+    assert [file.read_text() for file in files] == ["kept", "kept"]
 
 
 def test_file_of_ended_sessions_is_no_process(folder: Path) -> None:

@@ -69,8 +69,12 @@ class OAuthClient:
         return [url for name in _URLS if (url := getattr(self, name))]
 
     def endpoints(self, scheme: OAuthScheme) -> OAuthScheme:
-        """Return a scheme whose URLs are those of this client, where it names them, and whose scopes are requested."""
+        """Return a scheme whose URLs are those of this client, where it names them, and whose scopes are requested.
+
+        A token endpoint of the settings also renews tokens: the document's `refreshUrl` would get the client's secret.
+        """
         named = {name: url for name in _URLS if (url := getattr(self, name))}
+        named |= {"refresh_url": None} if self.token_url else {}
         return replace(scheme, scopes=scheme.scopes if self.scopes is None else self.scopes, **named)
 
 

@@ -120,9 +120,10 @@ class AuthorizationServer:
 
     def urls_of_document(self, scheme: OAuthScheme) -> Iterator[str]:
         """Yield the URLs that get this client's secret and that the document names, not the settings."""
+        if scheme.metadata_url and not self.client.metadata_url:
+            yield scheme.metadata_url
         if not self.client.token_url:
-            urls = (scheme.metadata_url if not self.client.metadata_url else None, scheme.token_url, scheme.refresh_url)
-            yield from filter(None, urls)
+            yield from filter(None, (scheme.token_url, scheme.refresh_url))
 
     def hosts(self) -> list[str]:
         """Return the hosts that get this client's secret, as far as they are known without asking one of them."""
@@ -218,7 +219,7 @@ class AuthorizationServer:
         """Return the JSON object of an answer; {} for one without a body. Raises OAuthFailure."""
         check_url(url)
         host = _host(url)
-        fields = {"Accept": "application/json", **(headers or {})}
+        fields = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}
         try:
             async with (
                 asyncio.timeout(REQUEST_TIMEOUT),
@@ -240,8 +241,9 @@ class AuthorizationServer:
 
 
 async def _bounded(response: httpx.Response, host: str) -> bytes:
+    """Return the bytes of a body as they were sent: a compressed one was not asked for, and is no JSON."""
     data = bytearray()
-    async for chunk in response.aiter_bytes():
+    async for chunk in response.aiter_raw():
         data += chunk
         if len(data) > MAX_ANSWER_BYTES:
             raise OAuthFailure(f"The answer of the authorization server {host} is too large.")

@@ -43,7 +43,7 @@ async def with_browser(server: AuthorizationServer, port: int, show: Callable[[s
         raise OAuthFailure(f"No authorization endpoint is known for `{endpoints.name}`; {hint}.")
     check_url(endpoints.authorization_url)
     state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
-    with _Callback(port) as callback:
+    with _Callback(port, state) as callback:
         named = {"resource": server.client.resource, "audience": server.client.audience}
         url = prepare_grant_uri(
             endpoints.authorization_url,
@@ -57,7 +57,7 @@ async def with_browser(server: AuthorizationServer, port: int, show: Callable[[s
             **{name: value for name, value in named.items() if value},
         )
         show(url)
-        answer = await asyncio.to_thread(callback.wait, state, SIGN_IN_SECONDS)
+        answer = await asyncio.to_thread(callback.wait, SIGN_IN_SECONDS)
         code = _code(answer, await server.metadata())
         return await server.token(
             "authorization_code", {"code": code, "redirect_uri": callback.url, "code_verifier": verifier}
@@ -78,12 +78,11 @@ def _code(answer: Mapping[str, str], metadata: Mapping[str, Any]) -> str:
 
 
 class _Callback:
-    """An HTTP server on 127.0.0.1 that receives the one answer with the right state."""
+    """An HTTP server on 127.0.0.1 that receives the one answer with a state."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, state: str) -> None:
         self._is_closed = False
         answers = self._answers = dict[str, str]()
-        state = self._state = [""]
 
         class Handler(BaseHTTPRequestHandler):
             timeout = 10
@@ -92,11 +91,12 @@ class _Callback:
                 url = urlsplit(self.path)
                 query = {name: values[0] for name, values in parse_qs(url.query).items()}
                 is_answer = url.path == "/callback" and secrets.compare_digest(
-                    query.get("state", "").encode(), state[0].encode()
+                    query.get("state", "").encode(), state.encode()
                 )
+                text = "This is not the answer of a sign-in."
                 if is_answer:
                     answers.update(query)
-                text = "Signed in. You can close this page." if is_answer else "This is not the answer of a sign-in."
+                    text = "Signed in. You can close this page." if "code" in query else "The sign-in was refused."
                 body = _PAGE.format(text).encode()
                 self.send_response(200 if is_answer else 400)
                 self.send_header("Content-Type", "text/html; charset=utf-8")
@@ -121,9 +121,8 @@ class _Callback:
         self._is_closed = True
         self._server.server_close()
 
-    def wait(self, state: str, seconds: float) -> Mapping[str, str]:
-        """Return the parameters of the answer with a state. Raises OAuthFailure if none comes in time."""
-        self._state[0] = state
+    def wait(self, seconds: float) -> Mapping[str, str]:
+        """Return the parameters of the answer. Raises OAuthFailure if none comes in time."""
         end = time.monotonic() + seconds
         while not self._answers:
             self._server.timeout = min(end - time.monotonic(), _POLL_SECONDS)

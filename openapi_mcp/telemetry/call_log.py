@@ -17,8 +17,8 @@ def text_lines(write: Write) -> Sink:
 
     def sink(record: CallRecord) -> None:
         clock = time.strftime("%H:%M:%S", time.localtime(record.time))
-        status = str(record.status) if record.status else "no answer" if record.outcome == "ok" else "not sent"
-        words = [clock, record.tool, "cancelled" if record.outcome == "cancelled" else status]
+        status = "cancelled" if record.outcome == "cancelled" else str(record.status or "no answer")
+        words = [clock, record.tool, status]
         words += [f"{record.seconds * 1000:.0f} ms", size(record.bytes), f"~{record.tokens} tok", record.caller]
         write(" ".join(words) + (" error" if record.outcome == "tool_error" else ""))
 

@@ -5,6 +5,7 @@ import pytest
 from openapi_mcp.compilation import OAuthScheme
 from openapi_mcp.errors import UsageError
 from openapi_mcp.oauth.clients import OAuthClient, OAuthSettings, parse_clients
+from openapi_mcp.oauth.endpoints import AuthorizationServer
 
 
 def test_settings_of_a_scheme_are_one_client() -> None:
@@ -36,6 +37,28 @@ def test_a_configured_url_replaces_that_of_the_document() -> None:
     scheme = OAuthScheme(name="key", token_url="https://a.test/token", scopes=("all",))
     client = OAuthClient(token_url="https://b.test/token", scopes=())
     assert client.endpoints(scheme) == OAuthScheme(name="key", token_url="https://b.test/token")
+
+
+def test_a_configured_token_endpoint_also_renews_tokens() -> None:
+    scheme = OAuthScheme(name="key", token_url="https://a.test/token", refresh_url="https://a.test/refresh")
+    assert OAuthClient(token_url="https://b.test/token").endpoints(scheme).refresh_url is None
+    assert OAuthClient().endpoints(scheme).refresh_url == "https://a.test/refresh"
+
+
+def test_urls_of_the_document_that_get_a_secret_are_those_that_the_settings_do_not_replace() -> None:
+    scheme = OAuthScheme(
+        name="key",
+        token_url="https://a.test/token",
+        refresh_url="https://a.test/refresh",
+        metadata_url="https://a.test/.well-known/openid-configuration",
+    )
+
+    def urls(client: OAuthClient) -> list[str]:
+        return list(AuthorizationServer(scheme, client).urls_of_document(scheme))
+
+    assert urls(OAuthClient()) == [scheme.metadata_url, scheme.token_url, scheme.refresh_url]
+    assert urls(OAuthClient(token_url="https://b.test/token")) == [scheme.metadata_url]
+    assert urls(OAuthClient(metadata_url="https://b.test/metadata")) == [scheme.token_url, scheme.refresh_url]
 
 
 def test_secrets_are_not_in_a_repr() -> None:

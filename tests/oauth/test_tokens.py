@@ -1,6 +1,7 @@
 """Access tokens of client credentials and of sign-ins: fetched once, renewed in time and after a 401, never shown."""
 
 import asyncio
+import gzip
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -111,6 +112,10 @@ ANSWERS: Mapping[str, tuple[Any, str]] = {
     "a list": (JSONResponse([]), "no JSON object"),
     "a redirect": (RedirectResponse("http://127.0.0.1:9/token", 307), "status 307"),
     "a flood": (Response(b" " * 3_000_000), "too large"),
+    "a compressed flood": (
+        Response(gzip.compress(b" " * 50_000_000), headers={"Content-Encoding": "gzip"}),
+        "no JSON object",
+    ),
     "control characters": (JSONResponse({"error": "\x1b[2Jbad"}, 400), "\ufffd[2Jbad"),
 }
 

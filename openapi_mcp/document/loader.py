@@ -43,7 +43,7 @@ _EXTERNAL_REFERENCE: Final = re.compile(r'"\$(?:ref|dynamicRef)"\s*:\s*"(?!#)')
 Reader: TypeAlias = Callable[[str], tuple[Any, str]]
 """Reads and parses another file from a path or URL; returns its value and its URI. Raises DocumentError."""
 
-Amendment: TypeAlias = Callable[[Any, str, Reader, Callable[[Any, str], None]], Sequence[Problem]]
+Amendment: TypeAlias = Callable[[Any, str, Reader, Callable[[Any, str | int], None]], Sequence[Problem]]
 """Changes the root of a document in place, which was read from a URI, and returns Problems. The last argument is to be
 called for each container and key whose value is replaced."""
 

@@ -262,7 +262,7 @@ class ScalarTexts:
         """Remember the text of the value at `key`."""
         self._texts.setdefault(id(container), (container, {}))[1][key] = text
 
-    def forget(self, container: Any, key: str) -> None:
+    def forget(self, container: Any, key: str | int) -> None:
         """Drop the text of a value that another one replaces."""
         self._of(container).pop(key, None)
 

@@ -23,8 +23,8 @@ MAX_DEPTH: Final = 256
 
 VERSIONS: Final = ("1.0", "1.1")
 
-Forget = Callable[[Any, str], None]
-"""A function that is told of each container and key whose value is replaced."""
+Forget = Callable[[Any, str | int], None]
+"""A function that is told of each container and key whose value is replaced or moves."""
 
 
 class _NotApplicable(Exception):
@@ -157,14 +157,14 @@ class _Action:
     def _remove(self, root: Any, locations: Sequence[Location], forget: Forget) -> None:
         if () in locations:
             raise _NotApplicable("the root of the document cannot be removed")
-        removed = set[Location]()
-        for location in sorted(locations, key=_removal_order, reverse=True):
-            if location not in removed:
-                removed.add(location)
-                parent, key = node_at(root, location[:-1]), location[-1]
-                if isinstance(key, str):
-                    forget(parent, key)
-                del parent[key]
+        lists = {location[:-1] for location in locations if isinstance(location[-1], int)}
+        for entries in (node_at(root, place) for place in lists):
+            for index in range(len(entries)):  # those behind a removed one move
+                forget(entries, index)
+        for location in sorted(set(locations), key=_removal_order, reverse=True):
+            parent, key = node_at(root, location[:-1]), location[-1]
+            forget(parent, key)
+            del parent[key]
 
     def _update(self, root: Any, locations: Sequence[Location], value: Any, forget: Forget) -> int:
         size, depth = _extent(value)
@@ -210,8 +210,7 @@ class _Action:
             node.extend([value] if is_entry else value)
         elif location:
             parent, key = node_at(root, location[:-1]), location[-1]
-            if isinstance(key, str):
-                forget(parent, key)
+            forget(parent, key)
             parent[key] = value
 
 

@@ -58,6 +58,25 @@ def test_what_cannot_be_applied_is_a_problem_with_the_place_of_the_action(tmp_pa
     assert problem.pointer == f"{Path(path).as_uri()}#/actions/0"
 
 
+def test_strings_that_yaml_reads_as_numbers_are_those_that_overlays_leave(tmp_path: Path) -> None:
+    document = tmp_path / "api.yaml"
+    document.write_text(
+        "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
+        "paths:\n  /a:\n    get:\n      operationId: getA\n      tags: [1.10, 2.20, 3.30]\n      responses: {}\n"
+    )
+    first = write(tmp_path, {"target": "$.paths['/a'].get.tags[0]", "remove": True})
+    second = write(tmp_path, {"target": "$.paths['/a'].get.tags[0]", "update": "new"}, name="b.yaml")
+
+    def tags(*overlays: str) -> tuple[str, ...]:
+        options = {"overlay": list(overlays), "no_cache": True}
+        (tool,) = Bridge.open(Config.from_options(str(document), options)).tools
+        return tool.tags
+
+    assert tags() == ("1.10", "2.20", "3.30")
+    assert tags(second) == ("new", "2.20", "3.30")
+    assert tags(first) == ("2.2", "3.3"), "the spelling of entries that move is not known any more"
+
+
 @pytest.mark.parametrize("text", ["", "[]", "openapi: 3.1.0", "overlay: 2.0.0", "{"])
 def test_what_is_no_overlay_ends_the_command_and_names_the_file(text: str, tmp_path: Path) -> None:
     path = tmp_path / "overlay.yaml"

@@ -97,10 +97,14 @@ def out(text: str) -> None:
     stream.flush()
 
 
-def err(text: str, level: str = "info") -> None:
-    """Print a text on stderr: as JSON in one line where that was chosen, and no `info` where quiet was."""
-    if _Format.quiet and level == "info":
-        return
+def info(text: str) -> None:
+    """Print a text on stderr that is no warning and no error, unless quiet was chosen."""
+    if not _Format.quiet:
+        err(text, "info")
+
+
+def err(text: str, level: str = "error") -> None:
+    """Print a text on stderr, as JSON in one line where that was chosen."""
     if _Format.json:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         text = json.dumps({"time": now, "level": level, "message": safe(text)})

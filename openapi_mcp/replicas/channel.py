@@ -118,10 +118,8 @@ class ReplicaChannel(WorkerChannel):
         """Send the messages that wait, and later ones; one that fails is sent again."""
         while True:
             while self._outgoing:
-                message = self._outgoing[0]
-                await self._send_to_replicas(client, message)
-                with suppress(IndexError):
-                    self._outgoing.popleft()
+                await self._send_to_replicas(client, self._outgoing[0])
+                self._outgoing.popleft()
             self._has_outgoing.clear()
             await self._has_outgoing.wait()
 

@@ -238,7 +238,7 @@ def test_commands_are_refused_before_anything_is_sent(started: Started, command:
 
 def test_reload_is_refused_and_the_old_tools_stay(started: Started) -> None:
     lines: list[str] = []
-    reloader = Reloader(Settings(str(started.file)), started.bridge(), lines.append)
+    reloader = Reloader(Settings(str(started.file)), started.bridge(), lines.append, lines.append)
     started.write(EVIL)
     asyncio.run(reloader._reload())
     assert [tool.base_url for tool in reloader.bridge.tools] == [GOOD]

@@ -42,7 +42,7 @@ class Watched:
         self.path.write_text(document("a", "b"))
         self.lines: asyncio.Queue[str] = asyncio.Queue()
         start = Settings(str(path), {"watch": True, **options})
-        self.reloader = Reloader(start, start.bridge(), self.lines.put_nowait)
+        self.reloader = Reloader(start, start.bridge(), self.lines.put_nowait, self.lines.put_nowait)
 
     @property
     def names(self) -> list[str]:
@@ -138,7 +138,7 @@ def test_settings_file_is_read_again(tmp_path: Path) -> None:
     path.write_text(document("a", "b"))
     lines: asyncio.Queue[str] = asyncio.Queue()
     start = Settings(str(path), {}, settings)
-    reloader = Reloader(start, start.bridge(), lines.put_nowait)
+    reloader = Reloader(start, start.bridge(), lines.put_nowait, lines.put_nowait)
 
     async def run() -> None:
         async with reloader.running():

@@ -327,7 +327,7 @@ def test_programs_after_a_reload_have_the_new_tools(tmp_path: Path) -> None:
     async def run() -> list[str]:
         messages: asyncio.Queue[str] = asyncio.Queue()
         opening = Settings(str(path), {"watch": True, "mode": "code", "retries": 0})
-        reloader = Reloader(opening, opening.bridge(), messages.put_nowait)
+        reloader = Reloader(opening, opening.bridge(), messages.put_nowait, messages.put_nowait)
         texts = []
         async with reloader.running():
             for change in ("first", "second"):

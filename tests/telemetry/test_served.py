@@ -130,6 +130,12 @@ def test_text_lines_are_for_people_and_quiet_prints_none(tmp_path: Path, petstor
         assert server.stop() == []
 
 
+def test_quiet_prints_errors(tmp_path: Path, petstore: str) -> None:
+    with served(tmp_path, petstore, "--quiet", "--metrics", "/metrics", "--redis", "redis://127.0.0.1:1") as server:
+        server.wait_for("replicas need a session secret")
+        assert server.process.wait(30) == 2
+
+
 def test_metrics_have_a_path_that_needs_the_token(tmp_path: Path, petstore: str) -> None:
     with served(tmp_path, petstore, "--metrics", "/metrics", "--auth-token", TOKEN) as server:
         server.url = url_in(server.wait_for("/mcp"))

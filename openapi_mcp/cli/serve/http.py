@@ -35,7 +35,7 @@ from ...runtime.http.sessions import Sessions
 from ...runtime.http.workers import WorkerChannel, private_folder
 from .. import console, destinations, report
 from ..settings import HttpSettings, Settings
-from .reload import Reloader, on_stderr
+from .reload import Reloader, warn
 from .stdio import STOP_HANDLER, drift_summary, print_start
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def serve(settings: Settings, bridge: Bridge, http: HttpSettings) -> None:
         _check_access(http, listener)
         connections = report.connections(bridge, runtime_serve.url(listener, http.path))
         if http.workers == 1:
-            reloader = Reloader(settings, bridge, on_stderr)
+            reloader = Reloader(settings, bridge)
             _serve_metrics(bridge.config.metrics)
             print_start(bridge, connections)
             with drift_summary(reloader):
@@ -93,7 +93,7 @@ class ServerWorker:
         console.guard()
         bridge = self.settings.bridge()
         console.use_format(bridge.config.log_format, quiet=bridge.config.quiet)
-        reloader = Reloader(self.settings, bridge, on_stderr)
+        reloader = Reloader(self.settings, bridge)
         return _app(reloader, self.http, local=self.local, folder=self.folder, has_siblings=True)
 
 
@@ -236,4 +236,4 @@ def _check_access(http: HttpSettings, listener: socket.socket) -> None:
             allow_unauthenticated=http.allow_unauthenticated,
         )
     if not (http.auth_token or http.door or runtime_serve.is_local(listener)):
-        on_stderr("warning: everybody who reaches this address can call every tool; OPENAPI_MCP_AUTH_TOKEN prevents it")
+        warn("warning: everybody who reaches this address can call every tool; OPENAPI_MCP_AUTH_TOKEN prevents it")

@@ -32,14 +32,31 @@ RETRY_INTERVAL: Final = 1.0
 """Seconds until a document is watched again after an error that is not the document's."""
 
 
-class Reloader:
-    """The bridge that serves now, and its replacement by a newer one. `report_line` prints a line for the user."""
+def inform(text: str) -> None:
+    """Print a line for the user on stderr, unless quiet was chosen."""
+    console.info(f"openapi-mcp: {text}")
 
-    def __init__(self, settings: Settings, bridge: Bridge, report_line: Callable[[str], object]) -> None:
+
+def warn(text: str) -> None:
+    """Print a warning for the user on stderr."""
+    console.err(f"openapi-mcp: {text}", "warning")
+
+
+class Reloader:
+    """The bridge that serves now, and its replacement by a newer one; `inform` and `warn` print a line for the user."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        bridge: Bridge,
+        inform: Callable[[str], object] = inform,
+        warn: Callable[[str], object] = warn,
+    ) -> None:
         self.bridge = bridge
         self.live = ReloadableServer(_server(bridge))
         self._settings = settings
-        self._report_line = report_line
+        self._inform = inform
+        self._warn = warn
         self._requested = asyncio.Event()
         self._waits = self._sources(self._settings_digest())
         if HANGUP is not None:
@@ -71,7 +88,7 @@ class Reloader:
                 self._requested.clear()
                 await self._reload()
             except Exception as error:  # noqa: BLE001  whatever a document or a file system brings about, watching goes on
-                self._report_line(f"reload failed, the old tools stay: {type(error).__name__}: {error}")
+                self._warn(f"reload failed, the old tools stay: {type(error).__name__}: {error}")
                 await asyncio.sleep(RETRY_INTERVAL)
 
     def _settings_digest(self) -> Mapping[Path, str | None]:
@@ -95,12 +112,12 @@ class Reloader:
         try:
             bridge, server = await in_daemon_thread(self._load)
         except BridgeError as error:
-            self._report_line(f"reload failed, the old tools stay: {report.one_line(error)}")
+            self._warn(f"reload failed, the old tools stay: {report.one_line(error)}")
             return
         old, self.bridge = self.bridge, bridge
         self.live.replace(server)
         self._waits = self._sources(settings)
-        self._report_line(report.reloaded(old, bridge))
+        self._inform(report.reloaded(old, bridge))
 
     def _load(self) -> tuple[Bridge, Server]:
         """Return the bridge of the document as it is now, and its server. Raises BridgeError."""
@@ -138,11 +155,6 @@ def _monitor(config: Config) -> Monitor | None:
         write=console.err_line,
         redact=console.safe,
     )
-
-
-def on_stderr(text: str) -> None:
-    """Print a line for the user on stderr."""
-    console.err(f"openapi-mcp: {text}")
 
 
 async def _first(waits: Sequence[Callable[[], Awaitable[object]]]) -> None:

@@ -16,7 +16,7 @@ from ...errors import UsageError
 from ...runtime import stdio
 from .. import console, report
 from ..settings import Settings
-from .reload import HANGUP, Reloader, on_stderr
+from .reload import HANGUP, Reloader
 
 
 class StopHandler:
@@ -62,7 +62,7 @@ def serve(settings: Settings, bridge: Bridge) -> None:
     console.use_format(bridge.config.log_format, quiet=bridge.config.quiet)
     if bridge.config.metrics:
         raise UsageError("metrics are served over HTTP only", where="--metrics", hint="add --transport http")
-    reloader = Reloader(settings, bridge, on_stderr)
+    reloader = Reloader(settings, bridge)
     print_start(bridge, ["stdio: this process's stdin and stdout"])
     with drift_summary(reloader):
         _run(run())
@@ -80,7 +80,7 @@ def _run(main: Coroutine[Any, Any, None]) -> None:
 
 def print_start(bridge: Bridge, connection: Sequence[str]) -> None:
     """Print on stderr what is served and how to connect."""
-    console.err(report.serving(bridge, connection))
+    console.info(report.serving(bridge, connection))
 
 
 @contextmanager
@@ -91,4 +91,4 @@ def drift_summary(reloader: Reloader) -> Iterator[None]:
     finally:
         if drift := reloader.bridge.drift:
             drift.close()
-            console.err("\n".join(drift.summary()))
+            console.err("\n".join(drift.summary()), "warning")

@@ -30,7 +30,7 @@ from .runtime.request.credentials import read_variables
 from .runtime.request.redaction import redact
 from .runtime.result.sanitizing import secrets_of
 from .runtime.server.catalog import Catalog
-from .runtime.server.hooks import Elicitor, Limiter, Monitor
+from .runtime.server.hooks import Elicitor, Limiter, Monitor, Observer
 from .runtime.server.server import Server
 from .runtime.tool import SecurityScheme, Tool
 from .runtime.types import Implementation
@@ -276,10 +276,13 @@ class Bridge:
             elicits=self.elicitor is not None,
         )
 
-    def server(self, *, list_changed: bool = False, monitor: Monitor | None = None) -> Server:
+    def server(
+        self, *, list_changed: bool = False, monitor: Monitor | None = None, observer: Observer | None = None
+    ) -> Server:
         """Make an MCP server of these tools, without a transport.
 
-        `list_changed`: it announces changes of the list. `monitor` observes its calls.
+        `list_changed`: it announces changes of the list. `monitor` observes its calls, `observer` the API's responses;
+        without one, the contract check does, if there is one.
         """
         options = self.request_options()
         return Server(
@@ -292,7 +295,7 @@ class Bridge:
             elicitor=self.elicitor,
             max_result_bytes=self.config.max_result_tokens * BYTES_PER_TOKEN,
             limiter=self._limiter(),
-            observer=self.drift.observe if self.drift else None,
+            observer=observer or (self.drift.observe if self.drift else None),
             rights=lambda: self.rights,
         )
 

@@ -71,9 +71,15 @@ def _json_object(text: str) -> JsonObject:
 
 
 def request_text(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Return the HTTP request of a call as text, and its deviations from the document, which `--lenient` allows.
+    """Return the HTTP request of a call as text, and its deviations from the document (see `masked_request`)."""
+    request, deviations = masked_request(bridge, tool, arguments)
+    return http_text(request), deviations
 
-    Credentials, configured headers, and user, password and query of the base URL are shown as `***`. Raises UsageError.
+
+def masked_request(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> tuple[httpx.Request, list[str]]:
+    """Return the HTTP request of a call, and its deviations from the document, which `--lenient` allows.
+
+    Credentials, configured headers, and user, password and query of the base URL are `***` in it. Raises UsageError.
     """
     options = bridge.request_options()
     try:
@@ -82,9 +88,14 @@ def request_text(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> tu
         request = _masked_request(tool, checked, options)
     except RuntimeFailure as error:
         raise UsageError(str(error), where=tool.name, hint=_describe(bridge, tool)) from None
+    return request, [*([refusal] if refusal else []), *deviations]
+
+
+def http_text(request: httpx.Request) -> str:
+    """Return a masked request as text: request line, headers, body."""
     head = [f"{request.method} {str(request.url).replace(quote(MASK), MASK)} HTTP/1.1"]
     head += [f"{name.decode('latin-1')}: {value.decode('latin-1')}" for name, value in request.headers.raw]
-    return "\n".join(head) + "\n" + _body_text(request.read()), [*([refusal] if refusal else []), *deviations]
+    return "\n".join(head) + "\n" + _body_text(request.read())
 
 
 def _masked_request(tool: Tool, arguments: JsonObject, options: RequestOptions) -> httpx.Request:

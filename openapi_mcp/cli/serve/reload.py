@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...bridge import Bridge
 from ...config import Config
@@ -23,6 +23,9 @@ from ...runtime.server.server import Server
 from .. import console, destinations, report
 from ..settings import Settings
 from .threads import in_daemon_thread
+
+if TYPE_CHECKING:  # servers over stdio have no page, and so no feed
+    from ...telemetry.feed import CallFeed
 
 HANGUP: Final = getattr(signal, "SIGHUP", None)
 """SIGHUP, by convention the signal to reload one's settings; None on Windows, which has none."""
@@ -43,7 +46,10 @@ def warn(text: str) -> None:
 
 
 class Reloader:
-    """The bridge that serves now, and its replacement by a newer one; `inform` and `warn` print a line for the user."""
+    """The bridge that serves now, and its replacement by a newer one; `inform` and `warn` print a line for the user.
+
+    The calls of each server go to the `feed`, if there is one.
+    """
 
     def __init__(
         self,
@@ -51,10 +57,13 @@ class Reloader:
         bridge: Bridge,
         inform: Callable[[str], object] = inform,
         warn: Callable[[str], object] = warn,
+        *,
+        feed: "CallFeed | None" = None,
     ) -> None:
         self.bridge = bridge
-        self.live = ReloadableServer(_server(bridge))
-        self._settings = settings
+        self.settings = settings
+        self.live = ReloadableServer(_server(bridge, feed))
+        self._feed = feed
         self._inform = inform
         self._warn = warn
         self._requested = asyncio.Event()
@@ -93,11 +102,11 @@ class Reloader:
 
     def _settings_digest(self) -> Mapping[Path, str | None]:
         """Return the digest of the settings file as it is now, by its path; empty if there is no file."""
-        if not self._settings.file:
+        if not self.settings.file:
             return {}
         from .watching import digest_of
 
-        return {self._settings.file: digest_of(self._settings.file)}
+        return {self.settings.file: digest_of(self.settings.file)}
 
     def _sources(self, settings: Mapping[Path, str | None]) -> Sequence[Callable[[], Awaitable[object]]]:
         if not self.bridge.config.watch:
@@ -121,20 +130,24 @@ class Reloader:
 
     def _load(self) -> tuple[Bridge, Server]:
         """Return the bridge of the document as it is now, and its server. Raises BridgeError."""
-        bridge = self._settings.bridge()
+        bridge = self.settings.bridge()
         if not bridge.compilation.operations:
             raise DocumentError("the document has no operations", where=redact(bridge.config.source))
-        return bridge, _server(bridge)
+        return bridge, _server(bridge, self._feed)
 
 
-def _server(bridge: Bridge) -> Server:
+def _server(bridge: Bridge, feed: "CallFeed | None") -> Server:
     """Make a server that declares whether its tools may change: a document from stdin cannot be read twice.
 
     Raises HostChanged: neither at the start nor on a reload does a document take a credential to another host.
     """
     destinations.check(bridge)
     can_change = bridge.config.source != "-" and (bridge.config.watch or HANGUP is not None)
-    return bridge.server(list_changed=can_change, monitor=_monitor(bridge.config))
+    monitor = _monitor(bridge.config)
+    if feed is None:
+        return bridge.server(list_changed=can_change, monitor=monitor)
+    observer = feed.observer(bridge.drift.observe if bridge.drift else None)
+    return bridge.server(list_changed=can_change, monitor=feed.monitor(monitor), observer=observer)
 
 
 def _monitor(config: Config) -> Monitor | None:

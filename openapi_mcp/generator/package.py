@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal, TypeAlias
 
@@ -146,16 +147,23 @@ class _PackageWriter:
             yield from runtime_copy(PurePosixPath(self._package) / "_runtime", self._tools)
 
     def _module_files(self, name: str) -> Iterator[tuple[PurePosixPath, bytes]]:
-        for module in self._modules:
+        path = self._path(name)
+        for module, samples in zip(self._modules, self._samples, strict=True):
             if module.schemas or not name.endswith(".json"):
-                calls, uncalled = sample_calls((function.tool for function in module.functions), self._credentials)
-                tests = [(call.tool, call.arguments, call.method, call.target) for call in calls]
-                values = {"module": module, "calls": _calls(tests), "uncalled": _names_without_calls(uncalled)}
-                path = self._path(name)
                 yield (
                     path.with_name(path.name.replace("tag", module.name)),
-                    self._templates.render(name, self._values | values),
+                    self._templates.render(name, self._values | samples | {"module": module}),
                 )
+
+    @cached_property
+    def _samples(self) -> list[Mapping[str, Source]]:
+        """The sample calls of the tools of each module, and the names of those without, as source."""
+        samples: list[Mapping[str, Source]] = []
+        for module in self._modules:
+            calls, uncalled = sample_calls((function.tool for function in module.functions), self._credentials)
+            tests = [(call.tool, call.arguments, call.method, call.target) for call in calls]
+            samples.append({"calls": _calls(tests), "uncalled": _names_without_calls(uncalled)})
+        return samples
 
     def _path(self, name: str) -> PurePosixPath:
         parts = PurePosixPath(name).parts

@@ -8,6 +8,7 @@ import errno
 import os
 import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -26,6 +27,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._folders: dict[PurePosixPath, Path] = {}
         if path.exists() and not path.is_dir():
             raise UsageError("output is a file", where=str(path), hint="give a folder for the package")
 
@@ -33,11 +35,22 @@ class Folder:
         """Return the absolute path of a file of this folder, with links resolved. Raises UsageError."""
         if path.is_absolute() or not path.parts or any(map(_unsafe, path.parts)):
             raise UsageError(f"invalid path of a file of a package: {str(path)!r}", where=str(self.path))
+        target = self._folder(path.parent) / path.name
+        return self._followed(path) if os.path.islink(target) else target  # noqa: PTH114  `Path` raises where it cannot look
+
+    def _folder(self, path: PurePosixPath) -> Path:
+        """Return the absolute path of a folder; its links are followed once, since packages have thousands of files."""
+        if path not in self._folders:
+            self._folders[path] = self._followed(path)
+        return self._folders[path]
+
+    def _followed(self, path: PurePosixPath) -> Path:
+        """Return an absolute path with links resolved. Raises UsageError if they lead out of the folder."""
         try:
             target = _resolved(self.path / path)
         except OSError as error:
             raise UsageError("symbolic links form a circle", where=str(self.path / path)) from error
-        if not target.is_relative_to(self.path.resolve()):
+        if path.parts and not target.is_relative_to(self._folder(PurePosixPath())):
             raise UsageError(
                 "symbolic link leads out of the folder", where=str(self.path / path), hint="replace the link"
             )
@@ -47,14 +60,14 @@ class Folder:
         """Return the content of a file, or None if it does not exist. Raises UsageError."""
         target = self.resolve(path)
         try:
-            parent = next(parent for parent in target.parents if parent.exists())
-            if (target.exists() and not target.is_file()) or not parent.is_dir():
-                raise UsageError(
-                    "this path is needed for a file of the package", where=str(target), hint="move it away"
-                )
-            return target.read_bytes() if target.exists() else None
+            if stat.S_ISREG(target.stat().st_mode):
+                return target.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            if next(parent for parent in target.parents if parent.exists()).is_dir():
+                return None
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(target)) from error
+        raise UsageError("this path is needed for a file of the package", where=str(target), hint="move it away")
 
     def write(self, path: PurePosixPath, content: bytes) -> None:
         """Write a file atomically; an existing file keeps its permissions. Raises BridgeError."""
@@ -77,7 +90,7 @@ class Folder:
         target = self.resolve(path)
         (self.path / path).unlink(missing_ok=True)
         for parent in target.parents:
-            if parent == self.path.resolve() or not parent.is_dir() or any(parent.iterdir()):
+            if parent == self._folder(PurePosixPath()) or not parent.is_dir() or any(parent.iterdir()):
                 break
             parent.rmdir()
 

@@ -225,7 +225,9 @@ def _entry(path: PurePosixPath, content: bytes, known: Lock) -> LockedFile:
 
 def _refuse_unresolved(changes: Mapping[PurePosixPath, FileChange], known: Lock, folder: Folder) -> None:
     """Raise UnresolvedConflicts if a conflict of an earlier run is left: merging it again makes it illegible."""
-    unresolved = [str(path) for path in changes if _has_new_markers(folder.read(path), known.files.get(path))]
+    unresolved = [
+        str(path) for path in changes if path in known.files and _has_new_markers(folder.read(path), known.files[path])
+    ]
     for path, change in changes.items():
         beside = _beside(path)
         if folder.read(beside) not in {None, change.beside}:
@@ -238,10 +240,10 @@ def _refuse_unresolved(changes: Mapping[PurePosixPath, FileChange], known: Lock,
         )
 
 
-def _has_new_markers(content: bytes | None, base: LockedFile | None) -> bool:
+def _has_new_markers(content: bytes | None, base: LockedFile) -> bool:
     """Return whether an owner's file holds conflict markers that were not generated."""
     marks = set((content or b"").splitlines()) & {MARKERS[0].encode(), MARKERS[2].encode()}
-    return bool(marks) and base is not None and not marks <= set((base.text() or b"").splitlines())
+    return bool(marks) and not marks <= set((base.text() or b"").splitlines())
 
 
 def _beside(path: PurePosixPath) -> PurePosixPath:

@@ -71,7 +71,7 @@ ERAS = [HANDSHAKE["2025-06-18"], HANDSHAKE["2025-11-25"], STATELESS["2026-07-28"
 def test_any_value_arrives_whole_under_any_output_schema(schema: Any, definitions: Any, value: Any, era: Any) -> None:
     documented = schema | ({"$defs": definitions} if definitions else {})
     tool = ToolDescription(name="t", description="", input_schema={}, output_schema=documented, annotations={})
-    listed = era.tool(tool)["outputSchema"]
+    listed = era.tool(tool).get("outputSchema", {})  # one whose first level is too large is not listed
     content = era.call_result(CallToolResult(content=(), structured_content=value), documented)["structuredContent"]
     jsonschema.Draft202012Validator.check_schema(listed)
     jsonschema.validate(content, listed, jsonschema.Draft202012Validator)

@@ -123,19 +123,11 @@ def _amended(
 
     The files are fetched with the certificates and the policy of `fetcher`.
     """
-    limits = DEFAULT_LIMITS
     sources: list[SourceFile] = []
     texts = [text]
 
     def read(source: str) -> tuple[Any, str]:
-        home = source if is_remote(source) else ""
-        own = Fetcher(home, certificates=fetcher.certificates, egress=fetcher.egress)
-        try:
-            content = read_root(source, own, limits)
-            own_text, _ = text_of(content.data, content.uri, content.charset)
-            value = parse(own_text, limits).value
-        except DocumentError as error:
-            raise type(error)(error.message, where=redact(source), hint=error.hint) from error
+        value, content, own_text = read_value(source, fetcher)
         sources.append(content)
         texts.append(own_text)
         return value, content.uri
@@ -152,6 +144,20 @@ def _amended(
         is_private=document.is_private and all(each.is_private for each in sources),
     )
     return amended, "".join(texts)
+
+
+def read_value(source: str, fetcher: Fetcher, limits: Limits = DEFAULT_LIMITS) -> tuple[Any, SourceFile, str]:
+    """Return the value of another file from a path or URL, the file, and its text. Raises DocumentError.
+
+    It is fetched with the certificates and the policy of `fetcher`, and without its headers.
+    """
+    own = Fetcher(source if is_remote(source) else "", certificates=fetcher.certificates, egress=fetcher.egress)
+    try:
+        content = read_root(source, own, limits)
+        text, _ = text_of(content.data, content.uri, content.charset)
+        return parse(text, limits).value, content, text
+    except DocumentError as error:
+        raise type(error)(error.message, where=redact(source), hint=error.hint) from error
 
 
 def version_of(root: Any) -> tuple[str, tuple[Problem, ...]]:

@@ -17,6 +17,7 @@ from ..document.resolver import BrokenReference, Resolver
 from ..errors import Problem
 from ..runtime.types import Schema
 from . import keywords, patterns
+from .examples import add_example, examples_of_schema, is_secret, without_examples
 from .locations import REVERSING, Reference, SchemaContext, SchemaLocation
 from .plain import PLAIN_TYPES, PlainSchemas
 from .subschemas import contains_keyword, has_flag, property_names, read_only_names
@@ -189,7 +190,10 @@ class SchemaConversion:
                     convert(self, schema, keyword, value, location)
                 except keywords.InvalidKeyword as error:
                     self._problem(location, f"`{keyword}` must be {error}; it is left out")
-        return self._rewritten(schema, node, location)
+        converted = self._rewritten(schema, node, location)
+        if "example" not in node and "examples" not in node:
+            return converted
+        return add_example(converted, examples_of_schema(node), self._plain.max_text_length)
 
     def _read(self, schema: Schema, keyword: str, value: Any, _: SchemaLocation) -> None:
         schema[keyword] = keywords.READERS[keyword](value)
@@ -291,6 +295,9 @@ class SchemaConversion:
                 if name not in read_only and not has_flag(self._resolver, node, pointer, name, "readOnly")
             }
         self._map(schema, keyword, value, location)
+        for name, converted in schema[keyword].items():
+            if "examples" in converted and is_secret(name):
+                schema[keyword][name] = without_examples(converted)
 
     def _pattern_properties(self, schema: Schema, keyword: str, value: Any, location: SchemaLocation) -> None:
         if not isinstance(value, dict):
@@ -341,8 +348,8 @@ class SchemaConversion:
         "properties": _properties,
         "patternProperties": _pattern_properties,
     }
-    """Converters by keyword. All others are left out: identifiers and definitions (a tool has its own), titles (they
-    repeat names), examples, extensions and links (they cost a model more than they explain)."""
+    """Converters by keyword; `add_example` reads the examples. All others are left out: identifiers and definitions (a
+    tool has its own), titles (they repeat names), extensions and links (they cost a model more than they explain)."""
 
 
 def _required_names(value: Any, context: SchemaContext) -> list[str]:

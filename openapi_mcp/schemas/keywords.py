@@ -142,7 +142,8 @@ READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("contentEncoding", "contentMediaType", HEADER_ANNOTATION), text),
 }
 """Readers of the keywords without subschemas. Keywords that are in no table are left out of input schemas: identifiers
-(a tool has its own definitions), examples and extensions (they cost a model more than they explain)."""
+(a tool has its own definitions) and extensions (they cost a model more than they explain); `examples` are chosen in
+`examples.add_example`."""
 
 
 def accepts(kind: str, value: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from .. import plain_text
 from ..runtime.types import Schema
 from . import keywords
+from .examples import add_example, examples_of_schema
 
 PLAIN_TYPES: Final = frozenset(keywords.TYPES) - {"array"}
 """Types that stand for themselves; `keywords.add_items` completes an array."""
@@ -14,7 +15,7 @@ _RESULT: Final = ("type", "format")
 _KEYWORDS: Final = frozenset(
     {*_RESULT, "description", "title", "example", "examples", "readOnly", "writeOnly", "externalDocs"}
 )
-"""Keywords of a schema that is converted by itself: those that stay, and some that are left out."""
+"""Keywords of a schema that is converted by itself: those that stay, examples, and some that are left out."""
 
 
 class PlainSchemas:
@@ -37,6 +38,8 @@ class PlainSchemas:
             return None
         if form is not None and not (isinstance(form, str) and form in keywords.FORMATS):
             return None
+        if "example" in node or "examples" in node:  # seldom the same as those of another schema
+            return add_example(self._convert(node), examples_of_schema(node), self.max_text_length)
         key = (kind, form, description, *node)
         if key not in self._schemas:
             self._schemas[key] = self._convert(node)

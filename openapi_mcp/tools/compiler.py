@@ -29,7 +29,7 @@ from . import negotiation, server_info
 from .base_urls import BaseUrls, check_variables
 from .extensions import ArgumentExtensions, Overrides, read_overrides
 from .input_schema import ParameterArguments, input_schema
-from .names import ToolKey, suggest_names, tool_names, words
+from .names import ToolKey, function_names, suggest_names, tool_names, words
 from .negotiation import ContentType, DeclaredHeader
 from .operations import Operation, operations
 from .parameters import ParameterKey, SharedParameters, parameter_key, parameters
@@ -123,7 +123,7 @@ def build(
     servers = base_url or BaseUrlOptions()
     check_variables(servers, document, valid)
     compiler = _ToolCompiler(document, resolver, servers, limits, reported)
-    names = tool_names([_key(*entry) for entry in selected], prefix)
+    names = _tool_names(valid, selected, prefix)
     tools = [compiler.tool(name, *entry) for name, entry in zip(names, selected, strict=True)]
     return Compilation(
         tools=tuple(tool for tool in tools if tool is not None),
@@ -173,8 +173,15 @@ def _select(candidates: _Selected, selection: Selection, max_tools: int | None) 
     return [selected[index] for index in sorted(indexes[:max_tools])]
 
 
-def _key(operation: Operation, overrides: Overrides) -> ToolKey:
-    return ToolKey(operation.method, operation.path, operation.operation_id, overrides.name)
+def _tool_names(valid: Iterable[Operation], selected: _Selected, prefix: str) -> list[str]:
+    """Return the names of the selected operations; all that are valid tell whether FastAPI made the operationIds."""
+    functions = function_names([_key(operation) for operation in valid])
+    keys = ((_key(operation), overrides) for operation, overrides in selected)
+    return tool_names([replace(key, name=own.name, function_names=functions.get(key, ())) for key, own in keys], prefix)
+
+
+def _key(operation: Operation) -> ToolKey:
+    return ToolKey(operation.method, operation.path, operation.operation_id)
 
 
 class _ToolCompiler:
@@ -239,7 +246,7 @@ class _ToolCompiler:
         return Tool(
             name=name,
             title=_title(operation, overrides),
-            description=_description(operation, overrides, self._limits.description),
+            description=_description(name, operation, overrides, self._limits.description),
             input_schema=curated.schema,
             output_schema=response.output_schema,
             annotations=_annotations(operation, overrides),
@@ -304,8 +311,14 @@ def _title(operation: Operation, overrides: Overrides) -> str:
     )
 
 
-def _description(operation: Operation, overrides: Overrides, limit: int) -> str:
-    """Return the description for models, which is never empty: at most `limit` characters."""
+def _description(name: str, operation: Operation, overrides: Overrides, limit: int) -> str:
+    """Return the description for models, which is never empty: at most `limit` characters.
+
+    A summary that only repeats the tool's name stands there alone or not at all.
+    """
     text = plain_text.clean(overrides.description) or server_info.summary_and_description(operation.value)
+    summary, _, rest = text.partition("\n\n")
+    if not overrides.description and rest and words(summary) == words(name):
+        text = rest.strip()
     deprecated = "\n\nDeprecated." if operation.deprecated else ""
     return plain_text.trim(text or operation.label, limit - len(deprecated)) + deprecated

@@ -23,6 +23,7 @@ from ..runtime.types import Schema
 from ..schemas import keywords
 from ..schemas.conversion import DEFINITIONS
 from ..schemas.definitions import SchemaCompiler, TooManyDefinitions, referenced_names
+from ..schemas.examples import add_example, is_secret, without_examples
 from . import encodings
 from .names import MAX_NAME_LENGTH, ArgumentKey, argument_names
 from .negotiation import Accept
@@ -149,6 +150,7 @@ def _of_parameter(parameter: Parameter, schemas: SchemaCompiler) -> _UnnamedArgu
         schema["description"] = plain_text.append(description, schema.get("description", ""))
     if parameter.deprecated:
         schema["deprecated"] = True
+    schema = _with_example(parameter.name, schema, parameter.examples, schemas.max_text_length)
     argument = Argument(
         name=parameter.name,
         location=parameter.location,
@@ -162,6 +164,13 @@ def _of_parameter(parameter: Parameter, schemas: SchemaCompiler) -> _UnnamedArgu
         items_style=parameter.items_style,
     )
     return _UnnamedArgument(ArgumentKey(parameter.location, parameter.name), schema, argument, parameter.pointer)
+
+
+def _with_example(name: str, schema: Schema, candidates: Iterable[Any], max_text_length: int) -> Schema:
+    """Return the schema of an argument with the first fit one of its own examples, else that of the schema."""
+    if is_secret(name):
+        return without_examples(schema)
+    return add_example(without_examples(schema), [*candidates, *schema.get("examples", ())], max_text_length)
 
 
 def _media(parameter: Parameter, schemas: SchemaCompiler) -> MediaType | None:
@@ -185,8 +194,11 @@ def _of_body(body: BodyArguments | None, schemas: SchemaCompiler) -> Iterator[_U
         yield _body_argument(body, schemas)
     else:
         required = frozenset(body.properties.required)
+        values = next((each for each in body.examples if isinstance(each, dict)), {})
         for name, schema in body.properties.properties.items():
             key, argument = _property_argument(name, name in required)
+            if name in values and not is_secret(name):
+                schema = add_example(schema, [values[name]], schemas.max_text_length)  # noqa: PLW2901  the same property
             yield _UnnamedArgument(key, schema, argument, body.pointer, name)
     if body.choices:
         choice: Schema = {"type": "string", "enum": list(body.choices)}
@@ -222,6 +234,7 @@ def _body_argument(body: BodyArguments, schemas: SchemaCompiler) -> _UnnamedArgu
     schema = dict(body.schema)
     if body.description:
         schema.setdefault("description", body.description)
+    schema = add_example(schema, body.examples, schemas.max_text_length)
     required = body.body.required and not _may_be_empty(body.schema, schemas, {})
     argument = Argument(name="body", location="body", required=required)
     return _UnnamedArgument(ArgumentKey("body", None, _BODY_NAMES), schema, argument, body.pointer)

@@ -10,7 +10,7 @@ import itertools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
@@ -19,6 +19,9 @@ from typing import Final
 MAX_NAME_LENGTH: Final = 64
 """Characters of a name with its prefix: the limit of the strictest model APIs and of older conformance rules."""
 
+MAX_SPLIT_LENGTH: Final = 256
+"""Characters of a name that is shortened by words; from a longer one the middle is cut first."""
+
 _WORD: Final = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)[0-9]*|[0-9]+")
 _ILLEGAL: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _ARGUMENT: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -26,6 +29,7 @@ _SYMBOLS: Final = {"<": "_lt", ">": "_gt", "=": "_eq", "!": "_not", "~": "_like"
 """Words for the symbols of a parameter's name that carry a meaning: `StartTime<` is not `StartTime`."""
 
 _FILLERS: Final = frozenset({"a", "an", "and", "by", "for", "from", "in", "of", "on", "the", "to", "with"})
+"""Words that a name can do without."""
 
 
 def ascii_text(text: str) -> str:
@@ -93,14 +97,40 @@ def _name(candidate: NameCandidate, step: int, limit: int) -> str:
 
 
 def shorten(name: str, limit: int) -> str:
-    """Shorten a name to `limit` characters: drop filler words, then the last words, then characters."""
+    """Shorten a name to `limit` characters: drop filler words, then words in its middle, at last characters there.
+
+    Names of one API begin with what they have in common, and differ at the end.
+    """
     if len(name) <= limit:
         return name
-    pieces = re.split(r"([_.-]+|(?<=[a-z0-9])(?=[A-Z]))", name)  # words at even indexes, separators at odd ones
+    pieces = re.split(r"([_.-]+|(?<=[a-z0-9])(?=[A-Z]))", _without_middle(name, MAX_SPLIT_LENGTH))
     indexes = [i for i in range(0, len(pieces), 2) if i == 0 or pieces[i].lower() not in _FILLERS]
-    lengths = itertools.accumulate(len(pieces[i]) + (len(pieces[i - 1]) if i else 0) for i in indexes)
-    fitting = sum(1 for _ in itertools.takewhile(lambda length: length <= limit, lengths))
-    return _join(pieces, indexes[: max(fitting, 1)])[:limit].rstrip("_.-")
+    lengths = [len(pieces[i]) + (len(pieces[i - 1]) if i else 0) for i in indexes]  # with the separators before them
+    start, end = _words_to_drop(lengths, sum(lengths) - limit)
+    return _without_middle(_join(pieces, indexes[:start] + indexes[end:]), limit).rstrip("_.-")
+
+
+def _words_to_drop(lengths: Sequence[int], excess: int) -> tuple[int, int]:
+    """Return the range of words that are together `excess` characters long at least, and as few as possible.
+
+    Of several such ranges it is the one nearest to the middle. The first and the last word stay.
+    """
+    if excess <= 0:
+        return 0, 0
+    last = len(lengths) - 1
+    sums = [0, *itertools.accumulate(lengths)]
+    ranges = [
+        (sums[end] - sums[start], abs(start + end - 1 - last), start, end)
+        for start in range(1, last)
+        for end in range(start + 1, last + 1)
+        if sums[end] - sums[start] >= excess
+    ]
+    return min(ranges)[2:] if ranges else (1, max(last, 1))
+
+
+def _without_middle(text: str, limit: int) -> str:
+    """Return at most `limit` characters of a text: the first and the last of them."""
+    return text if len(text) <= limit else text[: limit - limit // 2] + text[len(text) - limit // 2 :]
 
 
 def _join(pieces: Sequence[str], indexes: Sequence[int]) -> str:
@@ -118,19 +148,23 @@ def make_unique(name: str, used: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolKey:
-    """The sources of a tool's name. `name` is the explicit one of `x-mcp`."""
+    """The sources of a tool's name. `name` is the explicit one of `x-mcp`.
+
+    `function_names` are better names than the operationId, best first, where a framework made that of a function's.
+    """
 
     method: str
     path: str
     operation_id: str | None = None
     name: str | None = None
+    function_names: tuple[str, ...] = ()
 
 
 def tool_names(keys: Sequence[ToolKey], prefix: str = "") -> list[str]:
     """Return a name for each operation, with `prefix` before it. Names that differ only in case count as the same.
 
-    It is the explicit name or the operationId made legal, else method and path in words; both where that is not unique;
-    else with a hash of method and path.
+    It is the explicit name, the name of a function, or the operationId, made legal, else method and path in words; both
+    where that is not unique; else with a hash of method and path.
     """
     candidates = [_tool_candidate(key) for key in keys]
     return [prefix + name for name in distinct_names(candidates, MAX_NAME_LENGTH - len(prefix), fold=str.casefold)]
@@ -139,6 +173,8 @@ def tool_names(keys: Sequence[ToolKey], prefix: str = "") -> list[str]:
 def _tool_candidate(key: ToolKey) -> NameCandidate:
     in_words = "_".join([key.method.lower(), *_path_words(key.path)])
     identity = f"{key.method} {key.path}"
+    if key.function_names and not key.name:
+        return NameCandidate(key.function_names, identity)
     preferred = key.name or key.operation_id or ""
     legal = _ILLEGAL.sub("_", ascii_text(preferred)).strip("_-")
     if not legal:
@@ -150,6 +186,71 @@ def _path_words(path: str) -> list[str]:
     """Return the words of a path: `/pets/{petId}/toys` is pets, by, pet, id, toys; a path without words is root."""
     text = re.sub(r"\{([^{}]*)\}", lambda match: f" by {match[1]} ", path)
     return words(text) or ["root"]
+
+
+_OPERATION_ID: Final = re.compile(r"(\w+)_(?:get|put|post|delete|options|head|patch|trace)")
+
+_UNSPECIFIC: Final = _FILLERS.union(
+    words("add all create default delete do edit endpoint fetch find get handle handler id index info list main many"),
+    words("new one patch post put query read remove retrieve root run save search set show store update upload view"),
+)
+"""Words that, without the path, do not say what a function is about: `get_all` of `/pets`."""
+
+MAX_MOUNT: Final = 4
+"""Segments of the path below which an application may be mounted (`/api/v1`)."""
+
+
+def function_names(keys: Sequence[ToolKey]) -> dict[ToolKey, tuple[str, ...]]:
+    """Return the names of FastAPI's functions, best first, for the operations of a document whose ids FastAPI made.
+
+    Its default id is the function's name, the path with `_` for all but letters and digits, `_` and a method, which is
+    not always the operation's where a function has several (`fastapi.utils.generate_unique_id`).
+
+    An application below a path (`/api`) may have paths with it and operationIds without. This is assumed only where it
+    fits most operationIds, and one has a mark of FastAPI: `find_active_users_get` of `/api/users` need not be its work.
+    """
+    for mount in ("", *_mounts(keys)):
+        functions = dict(_functions(keys, mount))
+        if functions and (not mount or _are_evident(functions, keys)):
+            return {
+                key: _names_of(function, key.method, key.path.removeprefix(mount))
+                for key, function in functions.items()
+            }
+    return {}
+
+
+def _functions(keys: Iterable[ToolKey], mount: str) -> Iterator[tuple[ToolKey, str]]:
+    """Yield the operations whose operationId ends with the path below `mount`, each with the function's name."""
+    for key in keys:
+        match = _OPERATION_ID.fullmatch(key.operation_id or "")
+        path = re.sub(r"\W", "_", key.path.removeprefix(mount))
+        if match is None or not key.path.startswith("/") or not match[1].endswith(path):
+            continue
+        if function := ascii_text(match[1].removesuffix(path)).strip("_"):
+            yield key, function
+
+
+def _are_evident(functions: Mapping[ToolKey, str], keys: Iterable[ToolKey]) -> bool:
+    """Return whether most operationIds fit, and the path in one ends with a slash or parameter, so that it has `__`."""
+    count = sum(1 for key in keys if key.operation_id)
+    return 2 * len(functions) > count and any("__" in (key.operation_id or "") for key in functions)
+
+
+def _mounts(keys: Sequence[ToolKey]) -> Iterator[str]:
+    """Yield the paths above all operations, shortest first."""
+    segments = keys[0].path.split("/")[1:-1] if keys else []
+    for count in range(1, min(len(segments), MAX_MOUNT) + 1):
+        mount = "/" + "/".join(segments[:count])
+        if "{" in mount or not all(key.path.startswith(mount + "/") for key in keys):
+            return
+        yield mount
+
+
+def _names_of(function: str, method: str, path: str) -> tuple[str, ...]:
+    """Return the name of a function where it says enough, then with the words of the path, then with the method too."""
+    of_path = _path_words(path) if re.search(r"\w", path) else []
+    long = "_".join([function, *of_path]), "_".join([function, method.lower(), *of_path])
+    return long if of_path and _UNSPECIFIC.issuperset(words(function)) else (function, *long)
 
 
 _RANKS: Final[Mapping[str, int]] = {"path": 0, "body": 2, "query": 4, "querystring": 4, "header": 6, "cookie": 8}

@@ -16,6 +16,7 @@ from ..runtime.request import headers, urls
 from ..runtime.tool import Location, Style
 from ..runtime.types import JsonObject
 from ..schemas import keywords
+from ..schemas.examples import examples_of_object
 from . import encodings
 from .negotiation import NEGOTIATED, DeclaredHeader, read_header
 from .operations import LocatedNode, Operation
@@ -77,6 +78,8 @@ class Parameter:
     items_style: Style | None = None
     extension: LocatedNode | None = None
     """Its `x-mcp`."""
+    examples: tuple[Any, ...] = ()
+    """The first of its own examples, and of those of its media type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,6 +295,7 @@ class _ParameterReader:
             media=media,
             items_style=_items_style(value.get("x-items-style")),
             extension=(value["x-mcp"], join(pointer, "x-mcp")) if "x-mcp" in value else None,
+            examples=self._examples((value, pointer), (media, schema_pointer.rpartition("/")[0])),
         )
 
     def _schema(self, value: JsonObject, pointer: str) -> tuple[Any, str, str | None, JsonObject]:
@@ -311,6 +315,9 @@ class _ParameterReader:
         media = media if isinstance(media, dict) else {}
         node = {} if media.get("schema") is None else media["schema"]
         return node, join(location, "schema"), content_type, media
+
+    def _examples(self, *nodes: LocatedNode) -> tuple[Any, ...]:
+        return tuple(each for node, at in nodes for each in examples_of_object(node, at, self._resolver))
 
     def _check_segment(self, name: str, node: Any, pointer: str) -> None:
         """Report a path parameter none of whose values can be a segment of a path, so that no call can be made."""

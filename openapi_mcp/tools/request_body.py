@@ -22,6 +22,7 @@ from ..runtime.types import Schema
 from ..schemas import keywords
 from ..schemas.conversion import DEFINITIONS, MAX_DEPTH
 from ..schemas.definitions import SchemaCompiler
+from ..schemas.examples import examples_of_object, examples_of_schema
 from ..schemas.keywords import is_binary
 from . import encodings
 from .operations import Operation
@@ -141,6 +142,8 @@ class BodyArguments:
     choices: tuple[str, ...] = ()
     description: str = ""
     names_dialect: bool = False
+    examples: tuple[Any, ...] = ()
+    """The first examples of its preferred media type, then of its schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +153,7 @@ class _MediaTypeOption:
     media_type: MediaType
     schema: Schema
     pointer: str
+    examples: tuple[Any, ...] = ()
 
     @property
     def rank(self) -> int:
@@ -206,6 +210,7 @@ class RequestBodies:
             choices=tuple(option.media_type.content_type for option in options) if len(options) > 1 else (),
             description=plain_text.trim(plain_text.clean(node.get("description")), self._schemas.max_text_length),
             names_dialect=self._names_dialect(options[0].pointer),
+            examples=options[0].examples,
         )
 
     def _options(self, content: Mapping[str, Any], pointer: str) -> list[_MediaTypeOption]:
@@ -219,8 +224,18 @@ class RequestBodies:
             if not _MEDIA_TYPE.fullmatch(content_type):
                 self._problem(join(pointer, content_type), f"{content_type} is not a media type; it is left out")
                 continue
-            options.append(self._option(content_type, media, join(pointer, content_type)))
+            option = self._option(content_type, media, join(pointer, content_type))
+            options.append(replace(option, examples=self._examples(media, join(pointer, content_type), option.pointer)))
         return sorted(options, key=lambda option: option.rank)
+
+    def _examples(self, media: Any, pointer: str, schema_pointer: str) -> tuple[Any, ...]:
+        """Return the first examples of a media type, then those of its schema."""
+        media, pointer = self._resolver.follow_if_possible(media, pointer)
+        if not isinstance(media, dict):
+            return ()
+        node, _ = self._resolver.follow_if_possible(media.get("schema"), schema_pointer)
+        of_schema = examples_of_schema(node) if isinstance(node, dict) else ()
+        return (*examples_of_object(media, pointer, self._resolver), *of_schema)
 
     def _option(self, content_type: str, media: Any, pointer: str) -> _MediaTypeOption:
         media, pointer = self._resolver.follow(media, pointer)

@@ -97,9 +97,11 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 def summary_and_description(node: Mapping[str, Any]) -> str:
-    """Return the `summary` of an object, then its `description`; the description alone where it begins with it."""
+    """Return the `summary` of an object, then its `description`; one of them where it begins with the other's words."""
     summary, description = plain_text.clean(node.get("summary")), plain_text.clean(node.get("description"))
-    return description if description.startswith(summary) else "\n\n".join(filter(None, (summary, description)))
+    if plain_text.begins_with(description, summary):
+        return description
+    return summary if plain_text.begins_with(summary, description) else f"{summary}\n\n{description}"
 
 
 def _one_line_description(info: Mapping[str, Any]) -> str:

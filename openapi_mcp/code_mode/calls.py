@@ -15,6 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
+from ..answers.paging import DEFAULT_LIMIT, MAX_LIMIT, PageReader, PagingError
 from ..runtime import background, jsontext
 from ..runtime.result.build import CUT, CUT_START, NO_CONTENT
 from ..runtime.result.headers import HEADERS
@@ -26,7 +27,6 @@ from ..runtime.tool import READ_ONLY_METHODS, Tool
 from ..runtime.types import MISSING, CallToolResult, JsonObject
 from ..runtime.upstream.shares import CALLER
 from ..tools.names import suggest_names
-from .paging import DEFAULT_LIMIT, MAX_LIMIT, PageReader, PagingError
 from .process import ProgramError
 from .values import MAX_SMALL_CHARACTERS, SavedValues, SaveError, done, is_small_value
 

@@ -43,13 +43,19 @@ def _sends_xml(tool: Tool) -> bool:
     return any(map(media_types.is_xml, _content_types(tool)))
 
 
+def _selects(tool: Tool) -> bool:
+    return tool.select is not None
+
+
 OPTIONAL_MODULES: Final[Mapping[str, Callable[[Tool], bool]]] = {
     "request.file_types": _sends_files,
     "request.files": _sends_files,
     "request.multipart": _sends_multipart,
     "request.xml": _sends_xml,
+    "result.projection": _selects,
+    "server.shapes": _selects,
 }
-"""By the name of a module: whether calls of a tool may import it. Only requests: an answer may have any media type."""
+"""By the name of a module: whether calls of a tool may import it. An answer may have any media type."""
 
 
 def _content_types(tool: Tool) -> Iterator[str]:

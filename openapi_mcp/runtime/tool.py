@@ -230,7 +230,9 @@ class Tool(ToolDescription):
     that the document fixes. `content_type` is the Content-Type that the document fixes for requests without a body.
     `response_headers` are the headers that the document declares for its responses, in lower case. `scopes` are those
     that a client's access token needs, as an OR of ANDs, where the server verifies tokens; none where it is empty. A
-    package, which verifies none, leaves them out.
+    package, which verifies none, leaves them out. `confirm` says whether a person is asked before a call, where that
+    does not follow from the annotations; packages leave it out too. `select` is a JMESPath expression that is applied
+    to each JSON answer, `max_result_bytes` the limit of a result where that is less than the server's.
     """
 
     method: str
@@ -246,6 +248,9 @@ class Tool(ToolDescription):
     content_type: str | None = None
     response_headers: tuple[str, ...] = ()
     scopes: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
+    confirm: bool | None = field(default=None, compare=False)
+    select: str | None = None
+    max_result_bytes: int | None = None
     operation_id: str | None = None
     tags: tuple[str, ...] = ()
     deprecated: bool = False

@@ -4,7 +4,6 @@ An expected failure (RuntimeFailure) is described to the model. Any other is log
 only told that the call failed.
 """
 
-import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -28,16 +27,14 @@ from ..upstream.client import Upstream
 from ..upstream.errors import causes
 from ..upstream.events import NO_EVENTS, CallEvents
 from .catalog import BuiltinTool, ListedTool
-from .hooks import CallStart, CredentialSource, Elicitor, Findings, Limiter, Monitor, Observer
+from .hooks import CallStart, CredentialSource, Elicitor, Findings, Limiter, Monitor, Observer, Sending, Shape, Shaper
+from .notifications import log_findings
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
     from ..result.error_hints import RelatedTools, SentCall
     from .functions import Functions, ToolFunction
 
 logger = logging.getLogger("openapi_mcp")
-
-MAX_FINDINGS_WAIT: Final = 0.25
-"""Seconds that a client which asked for log messages waits for findings; after that the result is sent without."""
 
 MAX_BUILT_PARTS: Final = 10_000
 """Parts of arguments whose request is built while the event loop waits: about two milliseconds."""
@@ -63,6 +60,8 @@ class _CallContext(NamedTuple):
     max_streamed_bytes: int | None
     max_result_bytes: int
     on_sent: Callable[[int], None]
+    shape: Shape | None = None
+    caller: str = ""
 
 
 class Calls:
@@ -85,6 +84,7 @@ class Calls:
         related: "Callable[[], RelatedTools] | None" = None,
         monitor: Monitor | None = None,
         elicitor: Elicitor | None = None,
+        shaper: Shaper | None = None,
     ) -> None:
         self.sanitizer = Sanitizer(secrets_of(options))
         self.upstream = upstream
@@ -97,6 +97,7 @@ class Calls:
         self._related = related
         self._monitor = monitor
         self._elicitor = elicitor
+        self._shaper = shaper
 
     @cached_property
     def _prepare(self) -> Callable[[ToolDescription, Mapping[str, Any]], Awaitable[dict[str, Any]]]:
@@ -138,6 +139,8 @@ class Calls:
                 call = _ClientCalls(self, caller, trace, events, max_streamed_bytes)
                 return self.sanitizer.result(await tool.answer(await self._prepare(tool, arguments), call))
             limit = self._max_result_bytes if max_result_bytes is None else max_result_bytes
+            if max_result_bytes is None and tool.max_result_bytes is not None:
+                limit = min(limit, tool.max_result_bytes)
             context = _CallContext(trace, events, max_streamed_bytes, limit, on_sent or _ignore)
             if self._monitor is None:
                 return await self._call_operation(tool, arguments, caller, context)
@@ -159,13 +162,19 @@ class Calls:
         self, tool: Tool, arguments: Mapping[str, Any], caller: str, context: _CallContext
     ) -> CallToolResult:
         """Return the result of a call of the API, unless the client makes too many. Raises RuntimeFailure."""
-        wait = self._limiter(caller, tool.name) if self._limiter else None
-        if isinstance(wait, Awaitable):
-            wait = await wait
+        wait = await self._wait(caller, tool)
         if wait is not None:
             return error_result(_too_many_calls(tool, wait))
         context.events.on_call(tool.name)
+        if self._shaper is not None:
+            arguments, shape = self._shaper.split(tool, arguments)
+            context = context._replace(shape=shape, caller=caller) if shape else context
         return await self._check_and_call(tool, arguments, context)
+
+    async def _wait(self, caller: str, tool: Tool) -> float | None:
+        """Return the seconds until the rate limit lets a caller call a tool; None if it may now."""
+        wait = self._limiter(caller, tool.name) if self._limiter else None
+        return await wait if isinstance(wait, Awaitable) else wait
 
     async def _check_and_call(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> CallToolResult:
         """Check the arguments and return the result of the call.
@@ -301,7 +310,14 @@ class Calls:
         Notifications are sent before the size is decided: only a result that follows one is limited to
         `max_streamed_bytes`.
         """
-        response, findings = await self._send(tool, arguments, context)
+        answer = None
+        if context.shape is None and tool.select is None:
+            response, findings = await self._send(tool, arguments, context)
+        else:
+            from .shapes import shaped
+
+            answer, findings = await shaped(context.shape, tool, arguments, self._sending(tool, context))
+            response = answer.response
         events, max_streamed_bytes = context.events, context.max_streamed_bytes
         notes: list[str] = []
         limit = context.max_result_bytes
@@ -317,25 +333,23 @@ class Calls:
         if notes:
             await events.log("notice", notes[0])
         if findings is not None and events.is_enabled_for("notice"):
-            await _log_findings(tool, findings, events)
+            await log_findings(tool, findings, events)
         while max_streamed_bytes is not None and events.has_notified and limit and _size(result) > max_streamed_bytes:
             limit = min(limit, max_streamed_bytes) // 2
             result = make(max_bytes=limit)
+        if answer is not None and (answer.notes or answer.meta):
+            from .shapes import with_notes
+
+            result = with_notes(result, answer)
+        if notes and self._shaper is not None and context.max_result_bytes == self._max_result_bytes:
+            result = self._shaper.advised(tool, result)
         deviations = context_of(response.request).deviations
         return await self._with_deviations(tool, result, deviations, events) if deviations else result
 
-
-async def _log_findings(tool: Tool, findings: Findings, events: CallEvents) -> None:
-    """Send the findings that are known soon to a client that asked for them; an observer's failure is only logged."""
-    future = asyncio.wrap_future(findings)
-    await asyncio.wait([future], timeout=MAX_FINDINGS_WAIT)
-    if not future.done() or future.cancelled():
-        return
-    if (error := future.exception()) is not None:
-        logger.error("The call of %s succeeded, but its response could not be checked.", tool.name, exc_info=error)
-        return
-    for sentence in future.result():
-        await events.log("notice", sentence)
+    def _sending(self, tool: Tool, context: _CallContext) -> Sending:
+        """Return what a call sends several requests with."""
+        send, wait = partial(self._send, context=context), partial(self._wait, context.caller, tool)
+        return Sending(send, wait, self.upstream, context.events, self.sanitizer)
 
 
 class _ClientCalls(NamedTuple):

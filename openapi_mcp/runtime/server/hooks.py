@@ -1,4 +1,4 @@
-"""Functions that a server may be given: limits, credentials that are fetched, questions to users, and observers."""
+"""Functions that a server may be given: limits, credentials that are fetched, questions, observers, shapers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -10,6 +10,7 @@ from ..protocol import ToolCall
 from ..result.sanitizing import Sanitizer
 from ..tool import Tool
 from ..types import CallToolResult, JsonObject
+from ..upstream.client import Upstream
 from ..upstream.events import CallEvents
 from .catalog import ListedTool
 
@@ -71,3 +72,43 @@ MonitoredWork: TypeAlias = Callable[[Mapping[str, str], Callable[[int], None]], 
 
 Monitor: TypeAlias = Callable[[CallStart, Callable[[int], None], MonitoredWork], Awaitable[CallToolResult]]
 """An observer of calls from their beginning to their result, which it returns: for logs, metrics and traces."""
+
+
+class Sending(NamedTuple):
+    """What one call of a tool sends requests with.
+
+    `send` returns the response to a tool's request with some arguments, and the observer's findings; it raises
+    RuntimeFailure. `wait` returns the seconds until the rate limit lets one more be sent, None if it may be now. The
+    time and the size that `upstream` allows a call hold for all of its requests.
+    """
+
+    send: Callable[[Tool, Mapping[str, Any]], Awaitable[tuple[httpx.Response, Findings | None]]]
+    wait: Callable[[], Awaitable[float | None]]
+    upstream: Upstream
+    events: CallEvents
+    sanitizer: Sanitizer
+
+
+class ShapedAnswer(NamedTuple):
+    """The response that a result is made of, with notes for the model and entries of `_meta`."""
+
+    response: httpx.Response
+    notes: tuple[str, ...] = ()
+    meta: Mapping[str, Any] = {}
+
+
+class Shape(Protocol):
+    """What a call asks of its answer, besides the request that its tool describes."""
+
+    async def answer(self, tool: Tool, arguments: Mapping[str, Any], sending: Sending) -> ShapedAnswer:
+        """Return the answer to a call, of which something may be selected, or several. Raises RuntimeFailure."""
+
+
+class Shaper(Protocol):
+    """A reader of arguments that say what a call's answer shall be, and not what its request is."""
+
+    def split(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], Shape | None]:
+        """Return the arguments of the request, and the shape that the others ask for. Raises ArgumentError."""
+
+    def advised(self, tool: Tool, result: CallToolResult) -> CallToolResult:
+        """Return a result that was cut, with a hint which arguments would make it smaller."""

@@ -7,6 +7,7 @@ Specification: basic/utilities/progress, server/utilities/logging.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -18,9 +19,12 @@ from .. import event_streams, media_types
 from ..protocol import LogLevel, ToolCall, jsonrpc
 from ..request.redaction import redact
 from ..result.sanitizing import NO_SECRETS, Sanitizer
+from ..tool import Tool
 from ..upstream.events import CallEvents
 from ..upstream.timers import Timers
-from .hooks import Notify
+from .hooks import Findings, Notify
+
+logger = logging.getLogger("openapi_mcp")
 
 PROGRESS_BYTES: Final = 1024 * 1024
 """Bytes from one progress notification to the next: a smaller body is soon transferred, one of 64 MiB gets 64."""
@@ -40,6 +44,9 @@ or 60."""
 
 BINARY_DELAY: Final = 25.0
 """Seconds before the first sign of life of a call whose answer is an image or a file: what follows one is cut."""
+
+MAX_FINDINGS_WAIT: Final = 0.25
+"""Seconds that a client which asked for log messages waits for findings; after that the result is sent without."""
 
 _MAX_ENTRY_CHARACTERS: Final = 200
 """Characters of an entry that a progress message shows: a line or two. The result has all of it."""
@@ -287,3 +294,16 @@ def _length(response: httpx.Response) -> int | None:
     """Return the number of bytes that will be transferred, if the response declares it."""
     text = response.headers.get("content-length", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+
+
+async def log_findings(tool: Tool, findings: Findings, events: CallEvents) -> None:
+    """Send the findings that are known soon to a client that asked for them; an observer's failure is only logged."""
+    future = asyncio.wrap_future(findings)
+    await asyncio.wait([future], timeout=MAX_FINDINGS_WAIT)
+    if not future.done() or future.cancelled():
+        return
+    if (error := future.exception()) is not None:
+        logger.error("The call of %s succeeded, but its response could not be checked.", tool.name, exc_info=error)
+        return
+    for sentence in future.result():
+        await events.log("notice", sentence)

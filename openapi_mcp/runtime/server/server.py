@@ -23,7 +23,7 @@ from ..upstream.events import NO_EVENTS, CallEvents
 from .calls import Calls
 from .catalog import BuiltinTool, Catalog, ListedTool
 from .grants import GRANT, Scopes
-from .hooks import CredentialSource, Elicitor, Limiter, Monitor, Notify, Observer
+from .hooks import CredentialSource, Elicitor, Limiter, Monitor, Notify, Observer, Shaper
 from .notifications import ClientNotifier, Heartbeats
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
@@ -61,8 +61,8 @@ class Server:
 
     `limiter` limits the rate of calls, `observer` is called for those that the API answered. `functions` are the
     functions of tools by the tools' names; a tool without one is only its request. `source` fetches credentials,
-    `monitor` observes calls, `elicitor` asks users before calls. `rights` returns what the GRANT of a request allows;
-    it is called for the first request that has one.
+    `monitor` observes calls, `elicitor` asks users before calls, `shaper` reads what a call's answer shall be.
+    `rights` returns what the GRANT of a request allows; it is called for the first request that has one.
     """
 
     def __init__(
@@ -80,6 +80,7 @@ class Server:
         source: CredentialSource | None = None,
         monitor: Monitor | None = None,
         elicitor: Elicitor | None = None,
+        shaper: Shaper | None = None,
     ) -> None:
         self.catalog = catalog
         self._rights = rights
@@ -96,6 +97,7 @@ class Server:
             source=source,
             monitor=monitor,
             elicitor=elicitor,
+            shaper=shaper,
             related=lambda: self._catalog().related,
         )
         self._heartbeats = Heartbeats()
@@ -103,6 +105,11 @@ class Server:
         # Encoded pages by revision and cursor. Their number is bounded, since only the catalog's own cursors are valid.
         self._pages: WeakKeyDictionary[Catalog, dict[tuple[str, str | None], bytes]] = WeakKeyDictionary()
         self._description_for_callers = replace(description, cache_scope="private")
+
+    @property
+    def calls(self) -> Calls:
+        """The maker of the calls of tools."""
+        return self._calls
 
     def receive(self, message: Any, session: Session, headers: Mapping[str, str] | None = None) -> Step:
         """Return the Step that a message causes (see `protocol.receive`), for `perform`."""

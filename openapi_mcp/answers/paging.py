@@ -2,20 +2,44 @@
 
 APIs tell the next page in many ways. They are tried in this order, and the one that the first page tells holds for all:
 the header Link (RFC 8288), a link in the body, a cursor in the body, a statement that there is more with the last
-item's id, and at last the number of the page or of its first item. A link is read for the arguments that it has; its
-address is never called. What cannot be followed is said, and so is which limit ended the list.
+item's id, and at last the number of the page or of its first item. A link is read for the arguments that it has. One
+with others, or of another path, becomes a request of its own (`links`), at the API's origin only and where the caller
+says which address a page has. What cannot be followed is said, and so is which limit ended the list.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
+import httpx
+
 from ..runtime.result.headers import MAX_LINK
 from ..runtime.tool import Argument, Tool
+from .frame import (
+    CURRENT,
+    CURSORS,
+    LAST,
+    LAST_ITEMS,
+    LINKS,
+    LISTS,
+    MAX_FACTS,
+    MORE,
+    NEXT,
+    OFFSETS,
+    PAGES,
+    SIZES,
+    TOTAL_PAGES,
+    TOTALS,
+    ListPage,
+    facts,
+    letters,
+    lists,
+    with_list,
+)
+from .links import LinkError, base_path, linked_call
 
 DEFAULT_LIMIT: Final = 1000
 """Items that `paginate` returns unless the program asks for more or less."""
@@ -25,110 +49,66 @@ MAX_LIMIT: Final = 10_000
 _MAX_PAGE_SIZE: Final = 1000
 """Items that are asked for in one call, where the document allows as many."""
 
-_MAX_FACTS: Final = 200
-"""Properties of an answer that are looked at: more than the frame of a list has."""
-
 _MAX_PAIRS: Final = 100
 """Pairs of a link's query that are read."""
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-# Names as `_letters` writes them, the most telling first.
-_CURSORS: Final = _words(
-    "cursor pagetoken nexttoken nextpagetoken continuationtoken continuation paginationtoken startingafter after "
-    "startcursor marker nextcursor pagecursor scrollid exclusivestartkey startkey pageinfo"
-)
-_PAGES: Final = _words("page pagenumber pageno pagenum pageindex currentpage")
-_OFFSETS: Final = _words("offset skip start startat startindex startposition from")
-_SIZES: Final = _words(
-    "perpage pagesize limit size maxresults pagelimit pagelen itemsperpage count first top take rows"
-)
-_LAST_ITEMS: Final = _words("startingafter after")
-_LINKS: Final = frozenset(
-    _words("next nextlink odatanextlink nexturl nextpageurl nextpagelink nexthref nextrecordsurl")
-)
-_NEXT: Final = _words(
-    "nextcursor nextpagetoken nexttoken nextpage next nextmarker nextcontinuationtoken nextstartingafter nextoffset "
-    "endcursor continuationtoken continuation paginationtoken lastevaluatedkey scrollid after cursor marker pagetoken"
-)
-_MORE: Final = frozenset(_words("hasmore hasnext hasnextpage more moreresults istruncated hasmoreitems"))
-_LAST: Final = frozenset(_words("last islast islastpage done"))
-_TOTALS: Final = frozenset(_words("total totalcount totalitems totalresults totalelements totalhits totalsize"))
-_TOTAL_PAGES: Final = frozenset(_words("totalpages pagecount numpages lastpage totalpage"))
-_CURRENT: Final = _words("page currentpage pagenumber number pageindex")
-_FRAMES: Final = frozenset(
-    _words(
-        "links paging pagination meta metadata pageinfo page responsemetadata info cursors next pager resultinfo "
-        "data result response"
-    )
-)
-_ADDRESSES: Final = _words("href url link")
-_LISTS: Final = _words(
-    "items data results result records entries values value rows content elements objects list hits documents docs "
-    "resources member hydramember edges nodes"
-)
-_HOLDERS: Final = _words("embedded data response result results hits page")
-
 _DEEP: Final = re.compile(r"([^\[\]]+)\[([^\[\]]+)\]")
 
 Arguments: TypeAlias = dict[str, Any]
-_Facts: TypeAlias = Sequence[tuple[str, Any]]
-"""What the frame of a list says: values by names as `_letters` writes them, the outermost first."""
 
 
 class PagingError(Exception):
     """A list whose pages cannot be read, for the reason in the message."""
 
 
-def _letters(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-@dataclass(slots=True)
-class _Page:
-    """The answer to one call: the items, and what the frame and the headers say."""
-
-    items: list[Any]
-    facts: _Facts
-    headers: Mapping[str, Any]
-
-    def first(self, names: Iterable[str], kind: type) -> Any:
-        """Return the first value of a type under one of some names; None without any. `True` is no number."""
-        wanted = frozenset(names)
-        values = (value for name, value in self.facts if name in wanted)
-        return next((value for value in values if type(value) is kind), None)
-
-
 class PageReader:
-    """The pages of one list. `arguments` are those of the next call; None at the end, which `end` explains."""
+    """The pages of one list.
 
-    def __init__(self, tool: Tool, arguments: Mapping[str, Any], limit: int = DEFAULT_LIMIT) -> None:
+    `tool` and `arguments` are those of the next call; the arguments are None at the end, which `end` explains. `new`
+    are those of the page behind it, as far as they differ from the last call's.
+    """
+
+    def __init__(
+        self, tool: Tool, arguments: Mapping[str, Any], limit: int = DEFAULT_LIMIT, *, largest_pages: bool = True
+    ) -> None:
+        """Begin before the first page; `largest_pages` asks for pages as large as the document allows."""
         self.items: list[Any] = []
         self.pages = 0
         self.end = ""
-        self.tool = tool
+        self.new: Arguments = {}
+        self.tool = self._own_tool = tool
         self._limit = limit
-        self.arguments: Arguments | None = self._with_page_size(dict(arguments))
+        self.arguments: Arguments | None = dict(arguments)
+        if largest_pages:
+            self.arguments = self._with_page_size(dict(arguments))
         self._sent = self._first = self.arguments
         self._base: int | None = None
         self._key: str = ""
-        self._way: Callable[[Arguments, _Page], Arguments | None] | None = None
+        self._way: Callable[[Arguments, ListPage], Arguments | None] | None = None
         self._last_items: list[Any] = []
+        self._last_value: Any = None
         self._seen: set[str] = set()
+        self._address: httpx.URL | None = None
+        self._base_path: list[str] | None = None
+        self._linked: Tool | None = None
 
-    def add(self, value: Any, headers: Mapping[str, Any]) -> None:
-        """Add the page that is the answer to a call with `arguments`. Raises PagingError for one without a list."""
+    def add(self, value: Any, headers: Mapping[str, Any], address: httpx.URL | None = None) -> None:
+        """Add the page that is the answer to a call with `arguments`. Raises PagingError for one without a list.
+
+        `address` is that of the request; without it, links are followed by arguments of the tool alone.
+        """
         assert self.arguments is not None  # noqa: S101 - there is a next page
-        told = [(_letters(name).removeprefix("x"), text) for name, text in headers.items() if isinstance(text, str)]
-        page = _Page(self._items_of(value), [*islice(_facts(value), _MAX_FACTS), *told], headers)
+        self._address, self._linked = address, None
+        if address is not None and self._base_path is None:
+            self._base_path = base_path(self._own_tool, address)
+        told = [(letters(name).removeprefix("x"), text) for name, text in headers.items() if isinstance(text, str)]
+        page = ListPage(self._items_of(value), [*islice(facts(value), MAX_FACTS), *told], headers)
         self.pages += 1
         if self.pages > 1 and page.items and page.items == self._last_items:
             self._stop("the API returned the same page again")
             return
-        self._last_items = page.items
+        self._last_items, self._last_value = page.items, value
         self.items += page.items
         following = self._next(self.arguments, page)
         if len(self.items) > self._limit:
@@ -138,22 +118,37 @@ class PageReader:
             self._stop(self.end or "that was the last page")
         elif len(self.items) == self._limit:
             self._stop(f"limit={self._limit} is reached, and there may be more", following)
-        elif (state := repr(sorted(self._new(following, self._first).items()))) in self._seen:
+        elif (state := self._state(following)) in self._seen:
             self._stop("the API named a page again that was read before")
         else:
             self._seen.add(state)
             self._sent, self.arguments = self.arguments, following
+            self.tool = self._linked or self._own_tool
+
+    def whole(self) -> Any:
+        """Return the last page with the items of all pages in its list, so that its cursor and links are true of it."""
+        if self._last_value is self._last_items:
+            return self.items
+        return with_list(self._last_value, self._last_items, self.items) or self.items
+
+    def _state(self, following: Arguments) -> str:
+        """Return what tells a page from others."""
+        path = self._linked.path if self._linked else ""
+        return path + repr(sorted(self._new(following, self._first).items()))
 
     def interrupt(self, reason: str) -> None:
         """End before the next page for a reason of the caller."""
         following, self.arguments = self.arguments, self._sent
+        self._linked = None if self.tool is self._own_tool else self.tool
         self._stop(reason, following)
 
     def _stop(self, reason: str, following: Arguments | None = None) -> None:
         """End before the next page; `following` are its arguments, of which the reason names those that are new."""
-        new = self._new(following or {}, self.arguments)
+        self.new = new = self._new(following or {}, self.arguments) if self._linked is None else {}
         names = ", ".join(f"{name}={str(value)[:100]}" for name, value in new.items())
         self.end = f"{reason}; the next page has {names}" if names else reason
+        if following is not None and self._linked is not None:
+            self.end = f"{reason}; only one call with more `pages` reaches the next one"
         self.arguments = None
 
     @staticmethod
@@ -167,13 +162,13 @@ class PageReader:
 
     def _with_page_size(self, arguments: Arguments) -> Arguments:
         """Ask for pages as large as the document allows, unless the program chose."""
-        size = self._argument(_SIZES)
+        size = self._argument(SIZES)
         largest = self._schema(size).get("maximum") if size else None
         if size is None or size.name in arguments or not isinstance(largest, int) or largest < 1:
             return arguments
         return {**arguments, size.name: min(largest, self._limit, _MAX_PAGE_SIZE)}
 
-    def _next(self, sent: Arguments, page: _Page) -> Arguments | None:
+    def _next(self, sent: Arguments, page: ListPage) -> Arguments | None:
         """Return the arguments of the next page; None if this was the last one, or it cannot be told."""
         if self._says_end(page):
             return None
@@ -184,27 +179,27 @@ class PageReader:
                 return following
             if self.end:
                 return None
-        if not self._way and page.first(_MORE, bool):
+        if not self._way and page.first(MORE, bool):
             self.end = "the API says that there is more, but not how to ask for it"
         return None
 
-    def _says_end(self, page: _Page) -> bool:
+    def _says_end(self, page: ListPage) -> bool:
         """Return whether an answer says that it is the last page."""
-        if page.first(_MORE, bool) is False or page.first(_LAST, bool) is True:
+        if page.first(MORE, bool) is False or page.first(LAST, bool) is True:
             return True
         links = page.headers.get("link", {})
         if "next" not in links and ({"prev", "previous"} & links.keys()):
             return True
-        is_named = [value for name, value in page.facts if name in _LINKS or (name in _NEXT and "next" in name)]
+        is_named = [value for name, value in page.facts if name in LINKS or (name in NEXT and "next" in name)]
         return bool(is_named) and all(value in (None, "", False) for value in is_named)
 
-    def _by_header(self, sent: Arguments, page: _Page) -> Arguments | None:
+    def _by_header(self, sent: Arguments, page: ListPage) -> Arguments | None:
         link = page.headers.get("link", {}).get("next", "")
         return self._from_link(sent, link) if link else None
 
-    def _by_link(self, sent: Arguments, page: _Page) -> Arguments | None:
-        texts = (value for name, value in page.facts if name in _LINKS and isinstance(value, str))
-        link = next((text for text in texts if "?" in text), "")
+    def _by_link(self, sent: Arguments, page: ListPage) -> Arguments | None:
+        texts = (value for name, value in page.facts if name in LINKS and isinstance(value, str))
+        link = next((text for text in texts if "?" in text or (self._address and "/" in text)), "")
         return self._from_link(sent, link) if link else None
 
     def _from_link(self, sent: Arguments, link: str) -> Arguments | None:
@@ -212,12 +207,21 @@ class PageReader:
         if len(link) >= MAX_LINK:
             self.end = f"the link to the next page has more than {MAX_LINK} characters"
             return None
+        if self._address is not None:
+            try:
+                call = linked_call(self._own_tool, sent, link, self._address, self._base_path or [])
+            except LinkError as error:
+                self.end = str(error)
+                return None
+            if call is not None:
+                self._linked, linked = call
+                return linked
         following = dict(sent)
         pairs = parse_qsl(urlsplit(link).query, keep_blank_values=True, max_num_fields=None)[:_MAX_PAIRS]
         for name, value in pairs:
             deep = _DEEP.fullmatch(name)
             if (argument := self._by_wire_name.get(name)) is not None:
-                is_of_page = _letters(name) in {*_CURSORS, *_PAGES, *_OFFSETS, *_SIZES}
+                is_of_page = letters(name) in {*CURSORS, *PAGES, *OFFSETS, *SIZES}
                 if (argument.name not in sent or is_of_page) and self._schema(argument).get("type") != "array":
                     following[argument.name] = value
             elif deep and (argument := self._by_wire_name.get(deep[1])) and argument.style == "deepObject":
@@ -229,15 +233,15 @@ class PageReader:
             return None
         return following
 
-    def _by_cursor(self, sent: Arguments, page: _Page) -> Arguments | None:
-        for key in _NEXT:
+    def _by_cursor(self, sent: Arguments, page: ListPage) -> Arguments | None:
+        for key in NEXT:
             values = [value for name, value in page.facts if name == key and _is_cursor(value)]
             argument = self._cursor_argument(key, values[0]) if values else None
             if argument is not None and str(sent.get(argument.name)) != str(values[0]):
                 return {**sent, argument.name: values[0]}
         last = page.items[-1] if page.items else None
-        argument = self._argument(_LAST_ITEMS, number=False)
-        if argument is not None and page.first(_MORE, bool) and isinstance(last, dict) and _is_cursor(last.get("id")):
+        argument = self._argument(LAST_ITEMS, number=False)
+        if argument is not None and page.first(MORE, bool) and isinstance(last, dict) and _is_cursor(last.get("id")):
             return {**sent, argument.name: last["id"]}
         return None
 
@@ -248,33 +252,33 @@ class PageReader:
         same = self._argument((key, *([base] if base else [])), number=False)
         return (
             same
-            or self._argument(_CURSORS, number=False)
-            or (self._argument((*_PAGES, *_OFFSETS)) if is_number and key in {"next", "nextpage"} else None)
+            or self._argument(CURSORS, number=False)
+            or (self._argument((*PAGES, *OFFSETS)) if is_number and key in {"next", "nextpage"} else None)
         )
 
-    def _by_number(self, sent: Arguments, page: _Page) -> Arguments | None:
+    def _by_number(self, sent: Arguments, page: ListPage) -> Arguments | None:
         """Return the arguments with the number of the next page, or of its first item, unless a total is reached."""
         if not page.items:
             return None
-        total = page.first(_TOTALS, int) or _header_number(page.headers, _TOTALS)
-        if (argument := self._argument(_PAGES)) is not None:
+        total = page.first(TOTALS, int) or _header_number(page.headers, TOTALS)
+        if (argument := self._argument(PAGES)) is not None:
             number = self._page_number(argument, sent, page)
-            pages = page.first(_TOTAL_PAGES, int) or _header_number(page.headers, _TOTAL_PAGES)
+            pages = page.first(TOTAL_PAGES, int) or _header_number(page.headers, TOTAL_PAGES)
             is_read = self._base == self._first_number and len(self.items) >= (total or len(self.items) + 1)
             is_last = is_read or number - min(self._base or 0, 1) + 1 >= (pages or number + 2)
             return None if is_last else {**sent, argument.name: number + 1}
-        if (argument := self._argument(_OFFSETS)) is not None:
+        if (argument := self._argument(OFFSETS)) is not None:
             start = _number(sent.get(argument.name, self._schema(argument).get("default")))
             first = 1 if self._schema(argument).get("minimum") == 1 else 0
             following = (first if start is None else start) + len(page.items)
             return None if total and following - first >= total else {**sent, argument.name: following}
         return None
 
-    def _page_number(self, argument: Argument, sent: Arguments, page: _Page) -> int:
+    def _page_number(self, argument: Argument, sent: Arguments, page: ListPage) -> int:
         """Return the number of a page, and note that of the first page that was read."""
         schema = self._schema(argument)
         asked = _number(sent.get(argument.name))
-        told = page.first(_CURRENT, int)
+        told = page.first(CURRENT, int)
         default = _number(schema.get("default"))
         known = [number for number in (asked, told, default) if number is not None]
         number = known[0] if known else int(schema.get("minimum") != 0)
@@ -294,18 +298,18 @@ class PageReader:
         return None
 
     def _schema(self, argument: Argument) -> Mapping[str, Any]:
-        schema = self.tool.input_schema.get("properties", {}).get(argument.name)
+        schema = self._own_tool.input_schema.get("properties", {}).get(argument.name)
         return schema if isinstance(schema, dict) else {}
 
     @cached_property
     def _by_letters(self) -> Mapping[str, Argument]:
-        arguments = [each for each in self.tool.arguments if each.location in {"query", "body"}]
-        by_name = {_letters(each.name): each for each in reversed(arguments)}
-        return {_letters(each.wire_name or ""): each for each in reversed(arguments)} | by_name
+        arguments = [each for each in self._own_tool.arguments if each.location in {"query", "body"}]
+        by_name = {letters(each.name): each for each in reversed(arguments)}
+        return {letters(each.wire_name or ""): each for each in reversed(arguments)} | by_name
 
     @cached_property
     def _by_wire_name(self) -> Mapping[str, Argument]:
-        return {each.wire_name or each.name: each for each in self.tool.arguments if each.location == "query"}
+        return {each.wire_name or each.name: each for each in self._own_tool.arguments if each.location == "query"}
 
     def _items_of(self, value: Any) -> list[Any]:
         """Return the items of a page: the answer, or the list in it, by the same name on every page."""
@@ -313,7 +317,7 @@ class PageReader:
             return value
         if not isinstance(value, dict):
             raise PagingError(f"the answer is {'empty' if value is None else 'text'}, not a list")
-        found = dict(_lists(value))
+        found = dict(lists(value))
         name = self._key or self._list_name(found)
         if name not in found and not self.pages:
             names = ", ".join(map(str, value))[:300]
@@ -323,37 +327,10 @@ class PageReader:
 
     def _list_name(self, found: Mapping[str, list[Any]]) -> str:
         """Return the list of an answer that is the one of its items: called as the path is, or as lists are."""
-        segments = [_letters(part) for part in self.tool.path.split("/") if "{" not in part]
-        by_letters = {_letters(name.rpartition(".")[2]): name for name in reversed(list(found))}
-        known = (by_letters[name] for name in (*segments[-1:], *_LISTS) if name in by_letters)
+        segments = [letters(part) for part in self._own_tool.path.split("/") if "{" not in part]
+        by_letters = {letters(name.rpartition(".")[2]): name for name in reversed(list(found))}
+        known = (by_letters[name] for name in (*segments[-1:], *LISTS) if name in by_letters)
         return next(known, next(iter(found)) if len(found) == 1 else "")
-
-
-def _lists(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, list[Any]]]:
-    """Yield the lists of an answer, and those of objects that hold one, by their names."""
-    for name, part in islice(value.items(), _MAX_FACTS):
-        if isinstance(part, list):
-            yield f"{prefix}{name}", part
-        elif isinstance(part, dict) and not prefix and _letters(name) in _HOLDERS:
-            yield from _lists(part, f"{name}.")
-
-
-def _facts(value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the values of an object and of the frames in it, the outermost first; of a link's object its URL."""
-    if not isinstance(value, dict):
-        return
-    frames = []
-    for key, part in islice(value.items(), _MAX_FACTS):
-        name = _letters(str(key))
-        if not isinstance(part, dict | list):
-            yield name, part
-        elif isinstance(part, dict) and name in _FRAMES and depth < 3:
-            frames.append((name, part))
-    for name, part in frames:
-        address = next((part[key] for key in _ADDRESSES if isinstance(part.get(key), str)), None)
-        if address is not None:
-            yield name, address
-        yield from _facts(part, depth + 1)
 
 
 def _is_cursor(value: Any) -> bool:
@@ -376,7 +353,7 @@ def _number(value: Any) -> int | None:
 
 def _header_number(headers: Mapping[str, Any], names: Iterable[str]) -> int | None:
     wanted = frozenset(names)
-    texts = (value for name, value in headers.items() if _letters(name).removeprefix("x") in wanted)
+    texts = (value for name, value in headers.items() if letters(name).removeprefix("x") in wanted)
     return next((number for text in texts if (number := _number(text)) is not None), None)
 
 

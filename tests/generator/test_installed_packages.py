@@ -1,4 +1,4 @@
-"""Generated packages, installed into an empty environment, tested there and called by the official client."""
+"""Generated packages, installed into one empty environment, tested there and called by the official client."""
 
 import asyncio
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from filelock import FileLock
 from mcp import Client, StdioServerParameters
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -26,6 +27,8 @@ from tests.servers import running
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
 
 DOCUMENTS = ("petstore.yaml", "museum.yaml", "petstore-2.0.json")
+CHECKED = "petstore.yaml"
+PIP = (sys.executable, "-m", "pip", "--python")
 METHODS = ["GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS", "QUERY", "LINK"]
 
 
@@ -40,30 +43,41 @@ class Installed:
     call: SampleCall
 
 
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """Return a folder with the packages, by document, and an environment that holds them and their `dev` groups.
+
+    It is made once: installing takes ten seconds, and the test processes of a run share it.
+    """
+    own = tmp_path_factory.getbasetemp()
+    folder = (own if worker_id == "master" else own.parent) / "installed-packages"
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "ready").exists():
+            install(folder)
+            (folder / "ready").touch()
+    return folder
+
+
+def install(folder: Path) -> None:
+    """Generate the packages, and install them and what each pyproject.toml names; nothing of this project's own."""
+    development: set[str] = set()
+    for document in DOCUMENTS:
+        generated(ROOT / "specs" / document, folder / document)
+        project = tomllib.loads((folder / document / "pyproject.toml").read_text())
+        development |= set(project["dependency-groups"]["dev"])
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+    pip = [*PIP, str(folder / "venv"), "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
+    subprocess.run([*pip, *(folder / each for each in DOCUMENTS), *sorted(development)], check=True)
+
+
 @pytest.fixture(scope="module", params=DOCUMENTS)
-def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    document = ROOT / "specs" / request.param
-    folder, environment = tmp_path_factory.mktemp("package"), tmp_path_factory.mktemp("venv")
-    package = generated(document, folder)
-    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-    pip: list[str | Path] = [
-        environment / "bin" / "python",
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ]
-    subprocess.run([*pip, folder, "pytest"], check=True, capture_output=True)
-    live = bridge(document)
+def installed(request: pytest.FixtureRequest, packages: Path) -> Installed:
+    live = bridge(ROOT / "specs" / request.param)
     call = next(call for tool in live.tools if (call := sample_call(tool)))
-    return Installed(
-        folder,
-        environment / "bin" / "python",
-        environment / "bin" / package.name,
-        [tool.name for tool in live.tools],
-        call,
-    )
+    folder = packages / request.param
+    name = tomllib.loads((folder / "pyproject.toml").read_text())["project"]["name"]
+    programs = packages / "venv" / "bin"
+    return Installed(folder, programs / "python", programs / name, [tool.name for tool in live.tools], call)
 
 
 @pytest.fixture(scope="module")
@@ -119,16 +133,11 @@ def test_generated_tests_pass_in_an_empty_environment(installed: Installed) -> N
     assert f"{len(installed.tools) + 1} passed" in process.stdout
 
 
-def test_package_passes_its_own_checks_in_an_environment_of_its_own(tmp_path: Path) -> None:
-    """Install what the package's pyproject.toml names, and nothing of this project's environment."""
-    folder, python = tmp_path / "package", str(tmp_path / "venv" / "bin" / "python")
-    generated(ROOT / "specs" / "petstore-3.0.yaml", folder)
-    development = tomllib.loads((folder / "pyproject.toml").read_text())["dependency-groups"]["dev"]
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--editable", folder, *development], check=True, capture_output=True)
+def test_package_passes_its_own_checks(packages: Path) -> None:
+    """Run the commands of the README; the generated tests run above."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MYPY", "PYTHON"))}
-    for command in (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"], ["pytest", "-q"]):
+    python, folder = packages / "venv" / "bin" / "python", packages / CHECKED
+    for command in (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"]):
         process = subprocess.run(
             [python, "-m", *command], cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
@@ -136,7 +145,7 @@ def test_package_passes_its_own_checks_in_an_environment_of_its_own(tmp_path: Pa
 
 
 def test_requirements_of_the_compile_side_are_not_installed(installed: Installed) -> None:
-    process = subprocess.run([installed.python, "-m", "pip", "list"], capture_output=True, text=True, check=True)
+    process = subprocess.run([*PIP, installed.python, "list"], capture_output=True, text=True, check=True)
     names = {line.split()[0].lower() for line in process.stdout.splitlines()[2:]}
     assert not names & {"mcp-openapi-bridge", "jinja2", "prance", "openapi-core", "typer", "pyyaml", "limits", "rich"}
 

@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check format fuzz faults replicas corpus conformance golden prism retrieval agents clean
+.PHONY: help demo quick test check format fuzz faults replicas corpus conformance golden renew docs prism retrieval agents clean
 
 help: ## Show this list
 	@echo "Usage: make TARGET. The first one prepares $(VENV), once; that takes about a minute."
@@ -72,6 +72,16 @@ conformance: $(READY) ## Run the official MCP conformance suite against the brid
 
 golden: $(READY) ## Rewrite the generated packages in tests/golden; review the difference as code
 	@$(BIN)/python -m tests.generating
+
+renew: $(READY) ## Rewrite the outputs, the pages made from the code and the recording in README.md and docs
+	@$(BIN)/python -m tests.documentation
+
+$(VENV)/.docs: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	@touch $@
+
+docs: $(VENV)/.docs ## Build the documentation site in site/, with strict links
+	@$(BIN)/zensical build --clean --strict --config-file mkdocs.yml
 
 prism: $(READY) ## Check the requests of real documents with Stoplight Prism (NAMES='stripe box': only these)
 	@$(BIN)/python -m benchmarks.prism $(NAMES)

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from .document.model import Document
     from .elicitation.confirmation import Confirmation
     from .oauth.clients import OAuthSettings
-    from .oauth.tokens import OAuthTokens, SignIn
+    from .oauth.sign_ins import UserSignIns
+    from .oauth.tokens import OAuthTokens, SignIns
 
 
 @dataclass(frozen=True)
@@ -105,20 +106,21 @@ class Bridge:
     @cached_property
     def elicitor(self) -> Elicitor | None:
         """Questions to users of clients during calls: for their consent, or to sign in."""
-        if self.confirmation is not None or self.config.sign_in_port is None:
+        signs_in = self.config.sign_in_port is not None or self.config.sign_in_url is not None
+        if self.confirmation is not None or not signs_in:
             return self.confirmation
         from .elicitation.asking import ClientQuestions
 
         return ClientQuestions(self.config.total_timeout)
 
-    def _sign_in(self) -> "SignIn | None":
-        """Return what lets the user sign in during a call, with `sign_in_port`."""
+    def _local_sign_ins(self) -> "SignIns | None":
+        """Return what lets the user of this machine sign in during a call, with `sign_in_port`."""
         if self.config.sign_in_port is None:
             return None
-        from .oauth.conversation import SignIns
+        from .oauth.conversation import LocalSignIns
         from .oauth.store import TokenStore
 
-        return SignIns(self.config.sign_in_port, TokenStore()).sign_in
+        return LocalSignIns(self.config.sign_in_port, TokenStore())
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -215,10 +217,13 @@ class Bridge:
         """The settings of OAuth clients of this document."""
         return replace(self.config.oauth_settings, egress=self.egress)
 
-    def oauth_tokens(self, static: Mapping[str, str] | None = None) -> "OAuthTokens | None":
+    def oauth_tokens(
+        self, static: Mapping[str, str] | None = None, sign_ins: "UserSignIns | None" = None
+    ) -> "OAuthTokens | None":
         """Return the source of access tokens for the schemes whose OAuth client is configured; None without any.
 
-        A scheme with a credential in `static` uses that. Raises UsageError.
+        A scheme with a credential in `static` uses that. `sign_ins` are those of users over HTTP, which then know these
+        schemes. Raises UsageError.
         """
         schemes = {scheme.name: scheme for scheme in self.security_schemes() if scheme.name not in (static or {})}
         candidates = [each for each in self.document_info.oauth_schemes if each.name in schemes]
@@ -226,9 +231,11 @@ class Bridge:
             return None
         from .oauth.tokens import OAuthTokens
 
-        tokens = OAuthTokens(self.oauth_settings, self._sign_in())
+        tokens = OAuthTokens(self.oauth_settings, sign_ins or self._local_sign_ins())
         for scheme in candidates:
             tokens.add(scheme, schemes[scheme.name].variable)
+        if sign_ins is not None:
+            sign_ins.sources = {name: source for name, source in tokens.sources.items() if source.is_personal}
         return tokens if tokens.sources else None
 
     def validate(self) -> Iterator[Problem]:
@@ -277,12 +284,17 @@ class Bridge:
         )
 
     def server(
-        self, *, list_changed: bool = False, monitor: Monitor | None = None, observer: Observer | None = None
+        self,
+        *,
+        list_changed: bool = False,
+        monitor: Monitor | None = None,
+        observer: Observer | None = None,
+        sign_ins: "UserSignIns | None" = None,
     ) -> Server:
         """Make an MCP server of these tools, without a transport.
 
         `list_changed`: it announces changes of the list. `monitor` observes its calls, `observer` the API's responses;
-        without one, the contract check does, if there is one.
+        without one, the contract check does, if there is one. `sign_ins` let its users sign in.
         """
         options = self.request_options()
         return Server(
@@ -290,7 +302,7 @@ class Bridge:
             self.description(list_changed=list_changed),
             self.config.upstream(self.egress, self._guarded),
             options=options,
-            source=self.oauth_tokens(options.credentials),
+            source=self.oauth_tokens(options.credentials, sign_ins),
             monitor=monitor,
             elicitor=self.elicitor,
             max_result_bytes=self.config.max_result_tokens * BYTES_PER_TOKEN,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 import httpx
 
+from .authorization.resource import check_url
 from .authorization.scopes import ScopeSettings
 from .base_url_map import BaseUrlMap
 from .code_mode.limits import CodeLimits
@@ -89,6 +90,7 @@ class Config:
     circuit_breaker: int = DEFAULTS["circuit_breaker"]
     confirm: str = "never"
     sign_in_port: int | None = None
+    sign_in_url: str | None = None
     redis: str | None = field(default=None, repr=False)
     auth_rights: ScopeSettings = field(default_factory=ScopeSettings)
     watch: bool = False
@@ -137,6 +139,7 @@ class Config:
             "instructions": _own_instructions(options.get("instructions")),
             "auth_rights": ScopeSettings.parse(texts.get("auth_scopes", ()), texts.get("auth_includes", ())),
             "accept_hosts": tuple(map(_name_of_host, texts.get("accept_host", ()))),
+            "sign_in_url": parse_sign_in_url(options.get("sign_in_url")),
             "follow_redirects_to": tuple(map(_host, texts.get("follow_redirects_to", ()))),
         }
         names = {each.name for each in fields(cls)} & SETTINGS.keys() & options.keys()
@@ -201,7 +204,8 @@ class Config:
     @property
     def oauth_settings(self) -> OAuthSettings:
         """The settings that OAuth clients of all schemes share, and the clients."""
-        return OAuthSettings(self.source, self.oauth_clients, self.ca, self.client_cert, self.client_key)
+        certificates = self.ca, self.client_cert, self.client_key
+        return OAuthSettings(self.source, self.oauth_clients, *certificates, is_personal=self.sign_in_url is not None)
 
     def egress_policy(self, *, trusts_document: bool) -> EgressPolicy:
         """Return the policy of calls and token requests, with the hosts that the user named.
@@ -315,6 +319,14 @@ def parse_metrics(text: str | None) -> str | None:
     if text is None or text.startswith("/") or (text.isdecimal() and 0 < int(text) < 65536):
         return text
     raise UsageError("metrics need a path or a port", where="--metrics", hint="write /metrics, or 9464")
+
+
+def parse_sign_in_url(text: str | None) -> str | None:
+    """Return the address of the sign-in pages, without a slash at its end. Raises UsageError."""
+    if text is None:
+        return None
+    check_url(text, "--sign-in-url")
+    return text.rstrip("/")
 
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")

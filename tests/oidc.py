@@ -53,6 +53,47 @@ def sign_in(url: str, name: str = "alice", *, until: str) -> str:
     raise AssertionError(f"no end of the sign-in: {response.status_code} {response.text[:500]}")
 
 
+class Person:
+    """A user with a browser, which keeps its cookies, and a name to sign in with wherever it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.addresses: list[str] = []
+        self._cookies = httpx.Cookies()
+
+    def open(self, url: str, *, until: str = "nowhere") -> httpx.Response:
+        """Open an address, and sign in and consent wherever that is asked; return the page without a form at the end.
+
+        A redirect to an address that begins with `until` is not followed.
+        """
+        with httpx.Client(cookies=self._cookies, timeout=30) as browser:
+            try:
+                return self._open(browser, url, until)
+            finally:
+                self._cookies = browser.cookies
+
+    def get(self, url: str, **parameters: str) -> httpx.Response:
+        """Open an address alone."""
+        with httpx.Client(cookies=self._cookies, timeout=30) as browser:
+            return browser.get(url, params=parameters or None)
+
+    def _open(self, browser: httpx.Client, url: str, until: str) -> httpx.Response:
+        response = browser.get(url)
+        for _ in range(MAX_STEPS):
+            self.addresses.append(str(response.url))
+            if response.is_redirect:
+                address = urljoin(str(response.url), response.headers["location"])
+                if address.startswith(until):
+                    self.addresses.append(address)
+                    return response
+                response = browser.get(address)
+            elif "<form" in response.text:
+                response = _submit(browser, response, self.name)
+            else:
+                return response
+        raise AssertionError(f"no end of the sign-in: {response.status_code} {response.text[:500]}")
+
+
 def _submit(browser: httpx.Client, page: httpx.Response, name: str) -> httpx.Response:
     """Send the form of a page: hidden fields as they are, the user's name and any password."""
     action = re.search(r'action="([^"]+)"', page.text)

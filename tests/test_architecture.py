@@ -53,6 +53,7 @@ THIRD_PARTIES = {
 
 HEAVY = {
     "authlib",
+    "cryptography",
     "filelock",
     "h11",
     "jinja2",

@@ -11,17 +11,22 @@ from .resource import ProtectedResource, canonical, check_url
 if TYPE_CHECKING:
     from .discovery import Tls
     from .door import OAuthDoor
+    from .tokens import TokenVerifier
 
 _OPTIONS: Final = ("auth_audience", "auth_introspection", "auth_client_id", "auth_client_secret")
 
 
 @dataclass(frozen=True, slots=True)
 class DoorSettings:
-    """The options of the door. With `client_id` tokens are introspected by this client, else verified by keys."""
+    """The options of the door. With `introspects` tokens are introspected by its client, else verified by keys.
+
+    The client, which may have no secret, also lets users say who they are on the pages of `--sign-in-url`.
+    """
 
     resource: ProtectedResource
     client_id: str | None = None
     client_secret: str = field(default="", repr=False)
+    introspects: bool = False
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any], path: str) -> Self | None:
@@ -39,7 +44,10 @@ class DoorSettings:
             raise UsageError("tokens need an audience", where="--auth-audience", hint=hint)
         check_url(audiences[0], "--auth-audience")
         resource = ProtectedResource(canonical(audiences[0]), issuer, path, audiences[1:])
-        return cls(resource, *_client(options))
+        client_id, secret = options.get("auth_client_id"), options.get("auth_client_secret") or ""
+        introspects = bool(options.get("auth_introspection"))
+        _check_client(options, client_id, secret)
+        return cls(resource, client_id, secret, introspects)
 
     def door(self, tls: "Tls", scopes: "Callable[[], Collection[str]]", egress: EgressRules = NO_RULES) -> "OAuthDoor":
         """Make the door; `tls` is for requests to the authorization server, which `egress` limits.
@@ -47,15 +55,18 @@ class DoorSettings:
         `scopes` are those that the tools need.
         """
         from .door import OAuthDoor
+
+        return OAuthDoor(self.resource, self.verifier(tls, EgressPolicy(egress)), scopes)
+
+    def verifier(self, tls: "Tls", egress: EgressPolicy) -> "TokenVerifier":
+        """Make the verifier of tokens."""
         from .keys import SigningKeys
         from .tokens import IntrospectionVerifier, JwtVerifier
 
-        policy = EgressPolicy(egress)
-        if self.client_id is not None:
-            verifier = IntrospectionVerifier(self.resource, self.client_id, self.client_secret, tls, egress=policy)
-            return OAuthDoor(self.resource, verifier, scopes)
-        keys = SigningKeys(self.resource.issuer, tls, egress=policy)
-        return OAuthDoor(self.resource, JwtVerifier(self.resource, keys), scopes)
+        if self.introspects:
+            client = self.client_id or "", self.client_secret
+            return IntrospectionVerifier(self.resource, *client, tls, egress=egress)
+        return JwtVerifier(self.resource, SigningKeys(self.resource.issuer, tls, egress=egress))
 
 
 def _check_alone(options: Mapping[str, Any]) -> None:
@@ -65,14 +76,20 @@ def _check_alone(options: Mapping[str, Any]) -> None:
             raise UsageError("no authorization server is named", where=where, hint="add --auth-issuer URL")
 
 
-def _client(options: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return id and secret of the client that introspects."""
-    client_id, secret = options.get("auth_client_id"), options.get("auth_client_secret")
-    if not options.get("auth_introspection"):
-        if client_id:
-            raise UsageError("a client is needed for introspection only", where="--auth-client-id", hint="leave it out")
-        return None, ""
-    if not client_id or not secret:
-        hint = "set --auth-client-id, and OPENAPI_MCP_AUTH_CLIENT_SECRET to its secret"
-        raise UsageError("introspection needs a client and its secret", where="--auth-introspection", hint=hint)
-    return client_id, secret
+def _check_client(options: Mapping[str, Any], client_id: str | None, secret: str) -> None:
+    """Raise UsageError for a client that is missing, or needed for nothing."""
+    if options.get("auth_introspection"):
+        if not client_id or not secret:
+            hint = "set --auth-client-id, and OPENAPI_MCP_AUTH_CLIENT_SECRET to its secret"
+            raise UsageError("introspection needs a client and its secret", where="--auth-introspection", hint=hint)
+    elif options.get("sign_in_url"):
+        if not client_id:
+            hint = "register a client at the authorization server of --auth-issuer, with this server's /oauth/callback"
+            raise UsageError(
+                "users show who they are at a client", where="--sign-in-url", hint=f"{hint}; then set --auth-client-id"
+            )
+    elif client_id:
+        hint = "leave it out"
+        raise UsageError(
+            "a client is needed for introspection and --sign-in-url only", where="--auth-client-id", hint=hint
+        )

@@ -149,8 +149,9 @@ class HttpSettings:
     `port` 0 takes a free one; times are in seconds. `auth_token` is what clients must send (`Authorization: Bearer …`);
     `auth_issuer` is an authorization server whose tokens they send instead (see `door`). Without either the server
     listens to this machine only, unless `allow_unauthenticated`. `session_secret` signs session ids; None takes a
-    random one. `allow_host` and `allow_origin` are names besides those of this machine, `trusted_proxy` addresses and
-    networks, `forward_header` headers of clients that the API gets too.
+    random one. `sign_in_url` is the address of the pages on which users sign in. `allow_host` and `allow_origin` are
+    names besides those of this machine, `trusted_proxy` addresses and networks, `forward_header` headers of clients
+    that the API gets too.
     """
 
     host: str = DEFAULTS["host"]
@@ -169,6 +170,7 @@ class HttpSettings:
     auth_introspection: bool = False
     auth_client_id: str | None = None
     auth_client_secret: str | None = field(default=None, repr=False)
+    sign_in_url: str | None = None
     max_concurrency: int = DEFAULTS["max_concurrency"]
     max_body_bytes: int = DEFAULTS["max_body_bytes"]
     request_timeout: float = DEFAULTS["request_timeout"]

@@ -62,14 +62,17 @@ def is_public(address: str) -> bool:
 
 def is_secure(parts: SplitResult) -> bool:
     """Return whether a URL that gets a secret is https, or http on this machine."""
-    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts)))
+    return bool(parts.hostname) and (
+        parts.scheme == "https" or (parts.scheme == "http" and is_loopback_name(parts.hostname))
+    )
 
 
-def _is_loopback(parts: SplitResult) -> bool:
+def is_loopback_name(host: str) -> bool:
+    """Return whether the host of a URL is this machine."""
     try:
-        return ip_address(parts.hostname or "").is_loopback
+        return ip_address(host).is_loopback
     except ValueError:
-        return parts.hostname == "localhost"
+        return host == "localhost"
 
 
 def is_metadata(address: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ..runtime.errors import RuntimeFailure
 from ..runtime.protocol import ToolCall, elicitation, jsonrpc
-from ..runtime.protocol.elicitation import FORM, Form, FormAnswer, Question, Retry, WebPage
+from ..runtime.protocol.elicitation import FORM, URL, Form, FormAnswer, Question, Retry, WebPage
 from ..runtime.protocol.jsonrpc import Refusal
 from ..runtime.result.sanitizing import Sanitizer
 from ..runtime.server.catalog import BuiltinTool, ListedTool
@@ -73,8 +73,19 @@ class Asker:
         """Return whether the client can be asked in a mode about a call of a tool, which this call makes."""
         if not elicitation.can_ask(self._call, mode):
             return False
-        if not self._call.revision.asks_by_result:
-            return self._notify is not None
+        return self._makes(tool) if self._call.revision.asks_by_result else self._notify is not None
+
+    def can_demand(self, tool: Tool) -> bool:
+        """Return whether this call may end with the demand that the user open a page: its client repeats it then."""
+        return elicitation.can_ask(self._call, URL) and self._makes(tool)
+
+    @property
+    def session_id(self) -> str:
+        """The HTTP session of the call; empty without one."""
+        return self._call.session_id or ""
+
+    def _makes(self, tool: Tool) -> bool:
+        """Return whether the client named this tool, so that the repeated call repeats nothing else."""
         named = self._tool.target(self._call.arguments) if isinstance(self._tool, BuiltinTool) else self._tool.name
         return named == tool.name
 
@@ -107,6 +118,17 @@ class Asker:
         if not done.done():
             raise NoConsent(f"The call was not made: nobody has signed in yet. Make it again after that: {page.url}")
         await notify(jsonrpc.encode(elicitation.completed(page)))
+
+    async def demand_page(self, tool: Tool, page: WebPage, done: "asyncio.Future[Any]") -> None:
+        """End the call with the demand that the user open a page, unless it is a repeated one that is `done` in time.
+
+        Raises NoConsent: the demand is an error of its own in 2025-11-25, a result in 2026-07-28.
+        """
+        if self._call.revision.asks_by_result:
+            await self._open_by_result(tool, page, done)
+            return
+        self.reply = elicitation.page_required(self._call, page)
+        raise NoConsent("The user is being asked to open a page.")
 
     async def _open_by_result(self, tool: Tool, page: WebPage, done: "asyncio.Future[Any]") -> None:
         call = purpose_of("", tool, self._call.arguments) if self.consented is None else self.consented

@@ -82,7 +82,8 @@ class OAuthClient:
 class OAuthSettings:
     """The clients of a document's schemes, by name, and the certificates of connections; `source` is the document.
 
-    `egress` judges the hosts of authorization servers.
+    `egress` judges the hosts of authorization servers. With `is_personal` each user of this server signs in for
+    themselves where a scheme has pages for that.
     """
 
     source: str = field(repr=False)
@@ -91,6 +92,7 @@ class OAuthSettings:
     client_cert: Path | None = None
     client_key: Path | None = None
     egress: EgressPolicy = field(default_factory=EgressPolicy)
+    is_personal: bool = False
 
     def client(self, scheme: str, variable: str, environment: Mapping[str, str] = os.environ) -> OAuthClient:
         """Return the client of a scheme, whose static credential is in `variable`. Raises UsageError."""

@@ -1,4 +1,4 @@
-"""`SignIns`: the user signs in while a call waits, or between two calls, and the token is stored as `login` does.
+"""`LocalSignIns`: the user signs in while a call waits, or between two calls, and the token is stored as `login` does.
 
 For a server of one user on that user's machine: the page of the authorization server returns to 127.0.0.1 there, so
 that nobody who is elsewhere completes a sign-in, whoever gets the address of the page. The client never sees a token.
@@ -18,8 +18,7 @@ from ..runtime.protocol.elicitation import URL, WebPage
 from ..runtime.tool import Tool
 from .endpoints import OAuthFailure, SignInNeeded
 from .login import with_browser
-from .store import TokenStore
-from .tokens import TokenSource
+from .tokens import SignInStore, TokenSource
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -35,15 +34,15 @@ class _PendingSignIn:
     task: "asyncio.Task[None]"
 
 
-class SignIns:
+class LocalSignIns:
     """The sign-ins that calls begin, one at a time for each key of the store; each ends after SIGN_IN_SECONDS.
 
     The pages return to `port` of 127.0.0.1; 0 takes a free one.
     """
 
-    def __init__(self, port: int, store: TokenStore) -> None:
+    def __init__(self, port: int, store: SignInStore) -> None:
         self._port = port
-        self._store = store
+        self.store = store
         self._pending: dict[str, _PendingSignIn] = {}
 
     async def sign_in(self, source: TokenSource, tool: Tool, needed: SignInNeeded) -> None:
@@ -82,7 +81,7 @@ class SignIns:
     async def _run(self, source: TokenSource, address: "asyncio.Future[str]") -> None:
         token = await with_browser(source.server, self._port, address.set_result)
         try:
-            await asyncio.to_thread(self._store.put, source.key, token)
+            await asyncio.to_thread(self.store.put, source.key, token)
         except UsageError as error:
             raise OAuthFailure(str(error)) from error
         source.failure = None

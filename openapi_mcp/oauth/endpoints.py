@@ -102,7 +102,7 @@ def _expiry(expires_in: Any) -> float | None:
 class AuthorizationServer:
     """The authorization server of a security scheme, and this program as its client. Its endpoints are found once.
 
-    `egress` judges the hosts that the document and the server's metadata name.
+    `egress` judges the hosts that the document and the server's metadata name; `metadata` is given where it is known.
     """
 
     def __init__(
@@ -111,12 +111,13 @@ class AuthorizationServer:
         client: OAuthClient,
         verify: ssl.SSLContext | bool = True,
         egress: EgressPolicy | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
         self._egress = egress or EgressPolicy()
         self.client = client
         self._scheme = client.endpoints(scheme)
         self._verify = verify
-        self._metadata: Mapping[str, Any] | None = None
+        self._metadata = metadata
 
     def urls_of_document(self, scheme: OAuthScheme) -> Iterator[str]:
         """Yield the URLs that get this client's secret and that the document names, not the settings."""
@@ -260,7 +261,7 @@ def _read(status: int, data: bytes, host: str) -> Mapping[str, Any]:
         return answer
     error = answer.get("error") if isinstance(answer, dict) else None
     words = [error, answer.get("error_description")] if isinstance(answer, dict) else []
-    reason = ": ".join(_printable(word) for word in words if isinstance(word, str))
+    reason = ": ".join(printable(word) for word in words if isinstance(word, str))
     said = f"status {status}" + (
         f", {reason}" if reason else "" if isinstance(answer, dict) else ", and no JSON object"
     )
@@ -289,10 +290,11 @@ def _origin(url: str) -> tuple[str, str]:
 
 def _host(url: str) -> str:
     try:
-        return _printable(urlsplit(url).netloc.rpartition("@")[2])
+        return printable(urlsplit(url).netloc.rpartition("@")[2])
     except ValueError:
         return "?"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Return the beginning of an authorization server's own words, without characters that control a terminal."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text[:_MAX_REASON])

@@ -7,10 +7,12 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
+from .code_flow import CodeRequest
 from .endpoints import AccessToken, AuthorizationServer, OAuthFailure, check_url
 
 SignInWork: TypeAlias = Coroutine[Any, Any, AccessToken]
@@ -34,47 +36,11 @@ async def with_browser(server: AuthorizationServer, port: int, show: Callable[[s
 
     The page returns to a free port of 127.0.0.1, or to `port` unless that is 0.
     """
-    from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
-    from authlib.oauth2.rfc7636 import create_s256_code_challenge
-
-    endpoints = await server.scheme()
-    if not endpoints.authorization_url:
-        hint = f"set --oauth {endpoints.name}.authorization-url=…, or use --device"
-        raise OAuthFailure(f"No authorization endpoint is known for `{endpoints.name}`; {hint}.")
-    check_url(endpoints.authorization_url)
-    state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
-    with _Callback(port, state) as callback:
-        named = {"resource": server.client.resource, "audience": server.client.audience}
-        url = prepare_grant_uri(
-            endpoints.authorization_url,
-            client_id=server.client.client_id,
-            response_type="code",
-            redirect_uri=callback.url,
-            scope=server.scope or None,
-            state=state,
-            code_challenge=create_s256_code_challenge(verifier),
-            code_challenge_method="S256",
-            **{name: value for name, value in named.items() if value},
-        )
-        show(url)
-        answer = await asyncio.to_thread(callback.wait, SIGN_IN_SECONDS)
-        code = _code(answer, await server.metadata())
-        return await server.token(
-            "authorization_code", {"code": code, "redirect_uri": callback.url, "code_verifier": verifier}
-        )
-
-
-def _code(answer: Mapping[str, str], metadata: Mapping[str, Any]) -> str:
-    """Return the code of an authorization response. Raises OAuthFailure for an error, or another issuer (RFC 9207)."""
-    issuer = metadata.get("issuer")
-    demanded = metadata.get("authorization_response_iss_parameter_supported") is True
-    if isinstance(issuer, str) and ("iss" in answer or demanded) and answer.get("iss") != issuer:
-        raise OAuthFailure("The answer came from another authorization server than the one that was asked.")
-    if "error" in answer or not answer.get("code"):
-        words = [answer[name] for name in ("error", "error_description") if answer.get(name)]
-        reason = "".join(character if character.isprintable() else "\ufffd" for character in ": ".join(words)[:300])
-        raise OAuthFailure(f"The sign-in was refused: {reason or 'there is no code in the answer'}.")
-    return answer["code"]
+    request = CodeRequest.new("")
+    with _Callback(port, request.state) as callback:
+        request = replace(request, redirect=callback.url)
+        show(await request.page(server))
+        return await request.token(server, await asyncio.to_thread(callback.wait, SIGN_IN_SECONDS))
 
 
 class _Callback:

@@ -1,32 +1,34 @@
 """`OAuthTokens`: the access tokens of a document's security schemes, fetched when a call needs one and renewed in time.
 
-A token comes from a sign-in (`openapi-mcp login`) or from the client credentials grant. It is renewed before it
-expires, by one request for all calls that wait for it, and once after the API refused it with 401.
+A token comes from a sign-in (`openapi-mcp login`, or of each user: see `sign_ins`), from the client credentials grant,
+or in exchange for the token of a caller. It is renewed before it expires, by one request for all calls that wait for
+it, and once after the API refused it with 401.
 """
 
 import asyncio
 import hashlib
+import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
 
 from ..compilation import OAuthScheme
+from ..elicitation.asking import ASKER
 from ..errors import UsageError
 from ..runtime.errors import RequestError
 from ..runtime.request.redaction import redact
-from ..runtime.server.grants import SUBJECT_TOKEN
+from ..runtime.server.grants import SUBJECT_TOKEN, subject
 from ..runtime.tool import SecurityScheme, Tool
 from ..runtime.upstream.tls import tls_context
 from .clients import OAuthClient, OAuthSettings
 from .endpoints import AccessToken, AuthorizationServer, OAuthFailure, SignInNeeded
+from .sealed_store import ProcessLock
 from .store import TokenStore, store_key
 
-if TYPE_CHECKING:
-    from filelock import FileLock
-
 CLIENT_CREDENTIALS: Final = "clientCredentials"
+AUTHORIZATION_CODE: Final = "authorizationCode"
 
 MAX_CALLERS: Final = 10_000
 """Callers whose exchanged tokens are remembered; the oldest are forgotten. Some 20 MB."""
@@ -35,29 +37,51 @@ _TOKEN_EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"  # no
 _JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _ACCESS_TOKEN: Final = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105  # the name of a type
 
+_ON_MACHINE: Final = "on the server's machine"
+
 FAILURE_SECONDS: Final = 5.0
 """Seconds for which a failed token request is not repeated, so that calls do not flood an authorization server."""
 
 
+class SignInStore(Protocol):
+    """A store of the tokens of sign-ins by key, as `TokenStore` is one. Methods may wait, and run in threads."""
+
+    def get(self, key: str) -> AccessToken | None:
+        """Return a stored token; None if there is none that can be read."""
+
+    def put(self, key: str, token: AccessToken) -> str:
+        """Store a token; return where. Raises UsageError or OAuthFailure."""
+
+    def drop(self, key: str) -> None:
+        """Remove a stored token."""
+
+    def lock(self, key: str) -> ProcessLock:
+        """Return a lock that one process at a time holds."""
+
+
 @dataclass(slots=True)
 class TokenSource:
-    """The source of one scheme's tokens. `key` is that of its sign-in in the store; `document` names it for errors.
+    """The source of one scheme's tokens. `key` is that of its sign-in in `store`; `document` names it for errors.
 
-    `is_machine` tells whether the client may have a token without a sign-in (client credentials). `subject_token` is
-    that of the caller where it is exchanged for one that is for the API.
+    `is_machine` tells whether the client may have a token without a sign-in (client credentials), `is_personal` that
+    each user of this server signs in for themselves: `user` is the one of this source. `subject_token` is that of the
+    caller where it is exchanged for one that is for the API.
     """
 
     server: AuthorizationServer
+    store: SignInStore
     key: str
     document: str
     name: str
     is_machine: bool
+    is_personal: bool = False
+    user: str = field(default="", repr=False)
     subject_token: str | None = field(default=None, repr=False)
     token: AccessToken | None = field(default=None, repr=False)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     failure: tuple[float, OAuthFailure] | None = field(default=None, repr=False)
 
-    async def get(self, store: TokenStore, refused: str | None = None) -> str:
+    async def get(self, refused: str | None = None) -> str:
         """Return an access token that is not `refused`. Raises OAuthFailure."""
         if self._is_usable(self.token, refused):
             return self.token.value  # type: ignore[union-attr]  # as `_is_usable` found
@@ -67,7 +91,7 @@ class TokenSource:
             if self.failure and time.monotonic() < self.failure[0]:
                 raise self.failure[1]
             try:
-                self.token = await self._new(store, refused)
+                self.token = await self._new(refused)
             except OAuthFailure as error:
                 self.failure = time.monotonic() + FAILURE_SECONDS, error
                 raise
@@ -77,19 +101,17 @@ class TokenSource:
     def _is_usable(self, token: AccessToken | None, refused: str | None) -> bool:
         return token is not None and token.value != refused and token.is_fresh(time.time())
 
-    async def _new(self, store: TokenStore, refused: str | None) -> AccessToken:
+    async def _new(self, refused: str | None) -> AccessToken:
         if self.subject_token is not None:
             return await self._exchanged(self.subject_token)
-        stored = await asyncio.to_thread(store.get, self.key)
+        stored = await asyncio.to_thread(self.store.get, self.key)
         if stored is not None:
-            return stored if self._is_usable(stored, refused) else await self._refreshed(store, refused)
+            return stored if self._is_usable(stored, refused) else await self._refreshed(refused)
         if self.is_machine:
             scope = self.server.scope
             return await self.server.token("client_credentials", {"scope": scope})
-        raise SignInNeeded(
-            f"Nobody has signed in for the security scheme `{self.name}`. Run `openapi-mcp login {self.document}` on "
-            "the server's machine."
-        )
+        who = "You have not" if self.is_personal else "Nobody has"
+        raise SignInNeeded(f"{who} signed in for the security scheme `{self.name}`.{self._cure(_ON_MACHINE)}")
 
     async def _exchanged(self, subject_token: str) -> AccessToken:
         """Return a token for the API in exchange for that of a caller."""
@@ -100,46 +122,73 @@ class TokenSource:
         return await self.server.token(_TOKEN_EXCHANGE, parameters)
 
     def of_caller(self, subject_token: str) -> "TokenSource":
-        """Return the source of the tokens of one caller."""
-        return TokenSource(self.server, self.key, self.document, self.name, self.is_machine, subject_token)
+        """Return the source of the tokens of one caller, in exchange for the caller's own."""
+        return self._copy(subject_token=subject_token)
 
-    async def _refreshed(self, store: TokenStore, refused: str | None) -> AccessToken:
+    def of_user(self, user: str) -> "TokenSource":
+        """Return the source of the tokens of one user, who signs in for themselves."""
+        key = hashlib.sha256(json.dumps([self.name, self.server.hosts(), self.server.client.client_id, user]).encode())
+        return self._copy(user=user, key=key.hexdigest())
+
+    def _copy(self, **changes: str) -> "TokenSource":
+        """Return a source without a token of its own yet."""
+        fresh = {"token": None, "failure": None, "lock": asyncio.Lock()}
+        return replace(self, **fresh, **changes)  # type: ignore[arg-type]  # by the names of their fields
+
+    async def _refreshed(self, refused: str | None) -> AccessToken:
         """Renew the stored token, unless another process has done so meanwhile."""
-        async with _held(store.lock(self.key)):
-            stored = await asyncio.to_thread(store.get, self.key)
+        async with _held(self.store.lock(self.key)):
+            stored = await asyncio.to_thread(self.store.get, self.key)
             if stored is not None and self._is_usable(stored, refused):
                 return stored
             if stored is None or not stored.refresh_token:
+                await self._forget()
                 raise SignInNeeded(self._expired("has expired, and there is no refresh token"))
             try:
                 token = await self.server.token("refresh_token", {"refresh_token": stored.refresh_token}, stored)
             except OAuthFailure as error:
                 if error.error == "invalid_grant":
+                    await self._forget()
                     raise SignInNeeded(self._expired("is no longer valid")) from error
                 raise
-            await asyncio.to_thread(store.put, self.key, token)
+            await asyncio.to_thread(self.store.put, self.key, token)
             return token
 
+    async def _forget(self) -> None:
+        """Forget the token of a user that is worth nothing any more, so that the next call lets the user sign in."""
+        if self.is_personal:
+            self.token = None
+            await asyncio.to_thread(self.store.drop, self.key)
+
     def _expired(self, reason: str) -> str:
-        cure = f"Run `openapi-mcp login {self.document}` again."
-        return f"The sign-in for the security scheme `{self.name}` {reason}. {cure}"
+        return f"The sign-in for the security scheme `{self.name}` {reason}.{self._cure('again')}"
+
+    def _cure(self, how: str) -> str:
+        return "" if self.is_personal else f" Run `openapi-mcp login {self.document}` {how}."
 
 
-SignIn: TypeAlias = Callable[[TokenSource, Tool, SignInNeeded], Awaitable[None]]
-"""Lets the user sign in before a call of a tool. Raises RuntimeFailure where that is not done yet, or fails."""
+class SignIns(Protocol):
+    """The way in which users sign in during calls."""
+
+    @property
+    def store(self) -> SignInStore:
+        """The store of their tokens."""
+
+    async def sign_in(self, source: TokenSource, tool: Tool, needed: SignInNeeded) -> None:
+        """Let the user sign in before a call. Raises RuntimeFailure where that is not done yet, or fails."""
 
 
 class OAuthTokens:
     """The tokens of a document's schemes by name: a CredentialSource (see `runtime.server.hooks`).
 
-    `sign_in` is called for a call that needs a sign-in of the user.
+    `sign_ins` let users sign in during calls.
     """
 
-    def __init__(self, settings: OAuthSettings, sign_in: SignIn | None = None) -> None:
-        self._sign_in = sign_in
+    def __init__(self, settings: OAuthSettings, sign_ins: SignIns | None = None) -> None:
+        self._sign_ins = sign_ins
         self.sources: dict[str, TokenSource] = {}
         self._settings = settings
-        self._store = TokenStore()
+        self._store: SignInStore = TokenStore() if sign_ins is None else sign_ins.store
         self._of_callers: dict[tuple[str, bytes], TokenSource] = {}
 
     def add(self, scheme: OAuthScheme, variable: str) -> None:
@@ -149,18 +198,24 @@ class OAuthTokens:
         """
         client = self._settings.client(scheme.name, variable)
         if client.client_id:
+            is_personal = self._settings.is_personal and client.exchange is None and has_pages(scheme)
+            takes_clients = CLIENT_CREDENTIALS in scheme.flows or not scheme.flows
             self.sources[scheme.name] = TokenSource(
                 server=authorization_server(self._settings, scheme, client),
+                store=self._store,
                 key=store_key(self._settings.source, scheme, client),
                 document=redact(self._settings.source),
                 name=scheme.name,
-                is_machine=bool(client.client_secret) and (CLIENT_CREDENTIALS in scheme.flows or not scheme.flows),
+                is_machine=bool(client.client_secret) and takes_clients and not is_personal,
+                is_personal=is_personal,
             )
 
     def lines(self) -> Iterator[str]:
         """Yield a line for each scheme: how its token is had, and which host gets the client's secret."""
         for name, source in self.sources.items():
             means = "client credentials, or a sign-in" if source.is_machine else "the sign-in of `openapi-mcp login`"
+            if source.is_personal:
+                means = "the sign-in of each user"
             if source.server.client.exchange:
                 means = "exchange for the token of each caller"
             yield f"{name}: OAuth token by {means}; the client is known to {', '.join(source.server.hosts())}"
@@ -182,12 +237,12 @@ class OAuthTokens:
         """Return the token of a scheme; one after a sign-in, unless the API has just refused one."""
         source = self._source(name)
         try:
-            return await source.get(self._store, refused)
+            return await source.get(refused)
         except SignInNeeded as needed:
-            if self._sign_in is None or refused is not None:
+            if self._sign_ins is None or refused is not None:
                 raise
-            await self._sign_in(source, tool, needed)
-        return await source.get(self._store)
+            await self._sign_ins.sign_in(source, tool, needed)
+        return await source.get()
 
     async def renewed(self, tool: Tool, static: Mapping[str, str], used: Mapping[str, str]) -> Mapping[str, str] | None:
         """Return new credentials after the API refused those that were used; None if there are no others."""
@@ -199,11 +254,14 @@ class OAuthTokens:
         return None
 
     def _source(self, name: str) -> TokenSource:
-        """Return the source of a scheme's tokens, where tokens are exchanged that of the caller who is being served.
+        """Return the source of a scheme's tokens; that of the caller who is being served where each has their own.
 
         Raises OAuthFailure for a caller without a token.
         """
         source = self.sources[name]
+        if source.is_personal:
+            user = user_of_call()
+            return self._remembered(name, user, lambda: source.of_user(user))
         if source.server.client.exchange is None:
             return source
         token = SUBJECT_TOKEN.get()
@@ -212,8 +270,12 @@ class OAuthTokens:
                 f"The security scheme `{name}` takes a token in exchange for the caller's, and this caller has none: "
                 "start the server with --auth-issuer."
             )
-        key = name, hashlib.sha256(token.encode()).digest()
-        own = self._of_callers.pop(key, None) or source.of_caller(token)
+        return self._remembered(name, token, lambda: source.of_caller(token))
+
+    def _remembered(self, name: str, caller: str, make: Callable[[], TokenSource]) -> TokenSource:
+        """Return the source of a caller, a new one if it was never used or is forgotten."""
+        key = name, hashlib.sha256(caller.encode()).digest()
+        own = self._of_callers.pop(key, None) or make()
         self._of_callers[key] = own
         if len(self._of_callers) > MAX_CALLERS:
             del self._of_callers[next(iter(self._of_callers))]
@@ -228,6 +290,21 @@ class OAuthTokens:
         return ()
 
 
+def has_pages(scheme: OAuthScheme) -> bool:
+    """Return whether users can sign in for a scheme on the pages of its authorization server."""
+    return AUTHORIZATION_CODE in scheme.flows or not scheme.flows
+
+
+def user_of_call() -> str:
+    """Return who makes the call that is being answered: the subject of the access token, else the client's session.
+
+    Calls without either have one user together: whoever uses this machine.
+    """
+    asker = ASKER.get()
+    session = "" if asker is None else asker.session_id
+    return subject() or (f"session {session}" if session else "")
+
+
 def authorization_server(settings: OAuthSettings, scheme: OAuthScheme, client: OAuthClient) -> AuthorizationServer:
     """Return the authorization server of a scheme. Raises UsageError for certificates that cannot be used."""
     try:
@@ -239,7 +316,7 @@ def authorization_server(settings: OAuthSettings, scheme: OAuthScheme, client: O
 
 
 @asynccontextmanager
-async def _held(lock: "FileLock") -> AsyncIterator[None]:
+async def _held(lock: ProcessLock) -> AsyncIterator[None]:
     """Hold a lock of processes without blocking the event loop. Raises OAuthFailure if another holds it too long."""
     try:
         await asyncio.to_thread(lock.acquire)

@@ -50,7 +50,7 @@ SERVER_OPTIONS: Final = (
     Option(
         "upstream_rate_limit", LIMITS, SERVE,
         "Requests that this server sends to one host of the API: 100/minute, or 10/second;1000/hour. A request waits "
-        "up to 10 seconds for its turn. With --redis all replicas count together.",
+        "up to 10 seconds for its turn. With --redis all replicas count together; without it each worker counts alone.",
         metavar="LIMIT", default_text="no limit"
     ),
     Option(
@@ -64,6 +64,13 @@ SERVER_OPTIONS: Final = (
         "Let the user sign in during a call that needs it (stdio): the page of the authorization server returns to "
         "this port of 127.0.0.1, as its client is registered; 0 takes a free one.",
         metavar="PORT", kind=int, minimum=0, maximum=65535, default_text="`openapi-mcp login` before"
+    ),
+    Option(
+        "sign_in_url", ACCESS, SERVE,
+        "Let each user sign in during a call that needs it (http), at the authorization server of the document's "
+        "security scheme: the address of this server for browsers, as https://mcp.example.com. Its /oauth/callback is "
+        "registered for the client; with --auth-issuer for --auth-client-id too.",
+        to="http", metavar="URL"
     ),
     Option(
         "max_concurrency", LIMITS, SERVE,
@@ -114,7 +121,9 @@ SERVER_OPTIONS: Final = (
         to="http", kind=bool, default=False
     ),
     Option(
-        "auth_client_id", ACCESS, SERVE, "Client that asks with --auth-introspection.", to="http", metavar="ID"
+        "auth_client_id", ACCESS, SERVE,
+        "Client of this server at the authorization server: asks with --auth-introspection, and tells users apart with "
+        "--sign-in-url.", to="http", metavar="ID"
     ),
     Option(
         "auth_client_secret", ACCESS, SERVE, "Its secret. Safer as the variable.",
@@ -184,8 +193,8 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "redis", OPERATION, SERVE,
-        "Redis or Valkey that all replicas of this server share: rate limits, and sessions that ended (http; needs "
-        "--session-secret and the extra `redis`). Safer as the variable.",
+        "Redis or Valkey that all replicas of this server share: rate limits, sessions that ended, sign-ins of users "
+        "(http; needs --session-secret and the extra `redis`). Safer as the variable.",
         metavar="URL", variable="OPENAPI_MCP_REDIS"
     ),
 )

@@ -1,7 +1,8 @@
 // An authorization server on 127.0.0.1 for the tests: oidc-provider with RFC 8414 metadata, PKCE, device codes,
 // introspection, revocation, and JWT access tokens for the resource that is asked for. It takes one JSON object: `port`
-// (0: any), `resource`, `scopes`, `lifetime` (seconds of an access token), `redirects`. Prints its issuer, ends with its
-// stdin. Its sign-in pages accept any name.
+// (0: any), `resource`, `scopes`, `lifetime` (seconds of an access token), `redirects`, `secret` (of its client),
+// `cookies` (the first characters of their names: browsers have one jar for all ports of a host), `idp` (an identity
+// provider whose assertions it takes). Prints its issuer, ends with its stdin. Its sign-in pages accept any name.
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 
@@ -15,7 +16,7 @@ server.listen(job.port ?? 0, '127.0.0.1', () => {
   const provider = new Provider(issuer, {
     clients: [{
       client_id: 'bridge',
-      client_secret: 'a-secret-of-at-least-thirty-two-characters',
+      client_secret: job.secret ?? 'a-secret-of-at-least-thirty-two-characters',
       grant_types: [
         'client_credentials', 'authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code',
       ],
@@ -23,6 +24,11 @@ server.listen(job.port ?? 0, '127.0.0.1', () => {
       response_types: ['code'],
     }],
     scopes: ['openid', 'offline_access', ...scopes.split(' ')],
+    ...(job.cookies && {
+      cookies: {
+        names: Object.fromEntries(['interaction', 'resume', 'session'].map((name) => [name, `${job.cookies}_${name}`])),
+      },
+    }),
     pkce: { required: () => true },
     rotateRefreshToken: true,
     issueRefreshToken: () => true,

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from openapi_mcp.oauth import login
+from openapi_mcp.oauth.code_flow import read_code
 from openapi_mcp.oauth.endpoints import OAuthFailure
 from tests.oauth.apis import Backend, write_document
 from tests.oidc import CLIENT_ID, CLIENT_SECRET, authorization_server, sign_in
@@ -149,7 +149,7 @@ def test_a_refused_sign_in_is_an_error(node: Path, tmp_path: Path) -> None:
 )
 def test_an_answer_of_another_server_is_refused(answer: Any, metadata: Any, message: str) -> None:
     with pytest.raises(OAuthFailure, match=message):
-        login._code(answer, metadata)
+        read_code(answer, metadata)
 
 
 def test_what_is_missing_is_said_before_anything_is_opened(tmp_path: Path) -> None:

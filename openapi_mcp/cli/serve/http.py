@@ -22,6 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...bridge import Bridge
+from ...config import Config
 from ...document.addresses import Certificates
 from ...errors import BridgeError, UsageError
 from ...replicas.channel import ReplicaChannel
@@ -39,14 +40,16 @@ from .reload import Reloader, warn
 from .stdio import STOP_HANDLER, drift_summary, print_start
 
 if TYPE_CHECKING:
+    from ...authorization.discovery import Tls
     from ...authorization.door import OAuthDoor
     from ...authorization.settings import DoorSettings
+    from ...oauth.sign_ins import UserSignIns
 
 
 def serve(settings: Settings, bridge: Bridge, http: HttpSettings) -> None:
     """Serve Streamable HTTP on an address until a signal comes. Raises UsageError."""
     if bridge.config.sign_in_port is not None:
-        hint = "sign in with `openapi-mcp login` on the server's machine, or exchange the tokens of callers"
+        hint = "let each user sign in with --sign-in-url, or sign in once with `openapi-mcp login`"
         raise UsageError("a user signs in during a call over stdio only", where="--sign-in-port", hint=hint)
     if bridge.config.file_roots:
         message = "clients over HTTP cannot name files on this machine"
@@ -55,13 +58,18 @@ def serve(settings: Settings, bridge: Bridge, http: HttpSettings) -> None:
     with _listen(http) as listener:
         local = runtime_serve.is_local(listener)
         _check_access(http, listener)
+        if http.sign_in_url is not None:
+            from . import sign_ins
+
+            sign_ins.check(bridge, http, local=local)
         connections = report.connections(bridge, runtime_serve.url(listener, http.path))
         if http.workers == 1:
-            reloader = Reloader(settings, bridge)
+            users = _sign_ins(bridge, http, None)
+            reloader = Reloader(settings, bridge, sign_ins=users)
             _serve_metrics(bridge.config.metrics)
             print_start(bridge, connections)
             with drift_summary(reloader):
-                hosting.serve(_app(reloader, http, local=local), listener)
+                hosting.serve(_app(reloader, http, users, local=local), listener)
         else:
             destinations.check(bridge)
             with private_folder() as folder:
@@ -93,16 +101,23 @@ class ServerWorker:
         console.guard()
         bridge = self.settings.bridge()
         console.use_format(bridge.config.log_format, quiet=bridge.config.quiet)
-        reloader = Reloader(self.settings, bridge)
-        return _app(reloader, self.http, local=self.local, folder=self.folder, has_siblings=True)
+        users = _sign_ins(bridge, self.http, self.folder)
+        reloader = Reloader(self.settings, bridge, sign_ins=users)
+        return _app(reloader, self.http, users, local=self.local, folder=self.folder, has_siblings=True)
 
 
 def _app(
-    reloader: Reloader, http: HttpSettings, *, local: bool, folder: Path | None = None, has_siblings: bool = False
+    reloader: Reloader,
+    http: HttpSettings,
+    users: "UserSignIns | None",
+    *,
+    local: bool,
+    folder: Path | None = None,
+    has_siblings: bool = False,
 ) -> Starlette:
-    """Make the application, which reloads its tools for as long as it runs. Raises UsageError.
+    """Make the application, which reloads its tools for as long as it runs; `users` sign in on its pages.
 
-    With `has_siblings` it is one of several processes, which find each other in `folder`.
+    Raises UsageError. With `has_siblings` it is one of several processes, which find each other in `folder`.
     """
     redis = reloader.bridge.config.redis
     channel = _replica_channel(redis, http, folder) if redis else WorkerChannel(folder) if has_siblings else None
@@ -138,6 +153,10 @@ def _app(
     )
     if door is not None:
         app.router.routes.extend(door.routes())
+    if users is not None:
+        from ...oauth.pages import SignInPages
+
+        app.router.routes.extend(SignInPages(users).routes())
     if (metrics := reloader.bridge.config.metrics or "").startswith("/"):
         app.router.routes.insert(0, _metrics_route(metrics, http))
     return app
@@ -190,10 +209,23 @@ def _share_metrics(where: str | None, folder: Path | None) -> None:
 
 
 def _door(settings: "DoorSettings", reloader: Reloader) -> "OAuthDoor":
-    """Make the door, which asks the authorization server over the certificates that the document's host has."""
+    """Make the door."""
     config = reloader.bridge.config
-    context = cache(lambda: Certificates(config.ca, config.client_cert, config.client_key).context(own=False))
-    return settings.door(context, lambda: reloader.bridge.rights.offered, config.egress)
+    return settings.door(_tls(config), lambda: reloader.bridge.rights.offered, config.egress)
+
+
+def _sign_ins(bridge: Bridge, http: HttpSettings, folder: Path | None) -> "UserSignIns | None":
+    """Make what lets users sign in, with `--sign-in-url`."""
+    if http.sign_in_url is None:
+        return None
+    from .sign_ins import sign_ins
+
+    return sign_ins(bridge, http, _tls(bridge.config), folder)
+
+
+def _tls(config: Config) -> "Tls":
+    """Return what makes the certificates for the authorization server of clients: those of the document's host."""
+    return cache(lambda: Certificates(config.ca, config.client_cert, config.client_key).context(own=False))
 
 
 def _names(http: HttpSettings, *, local: bool) -> tuple[str, ...]:

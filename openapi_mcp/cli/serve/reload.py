@@ -24,7 +24,8 @@ from .. import console, destinations, report
 from ..settings import Settings
 from .threads import in_daemon_thread
 
-if TYPE_CHECKING:  # servers over stdio have no page, and so no feed
+if TYPE_CHECKING:  # servers over stdio have no pages, and so neither
+    from ...oauth.sign_ins import UserSignIns
     from ...telemetry.feed import CallFeed
 
 HANGUP: Final = getattr(signal, "SIGHUP", None)
@@ -48,7 +49,7 @@ def warn(text: str) -> None:
 class Reloader:
     """The bridge that serves now, and its replacement by a newer one; `inform` and `warn` print a line for the user.
 
-    The calls of each server go to the `feed`, if there is one.
+    The calls of each server go to the `feed`, if there is one; `sign_ins` let its users sign in.
     """
 
     def __init__(
@@ -59,11 +60,13 @@ class Reloader:
         warn: Callable[[str], object] = warn,
         *,
         feed: "CallFeed | None" = None,
+        sign_ins: "UserSignIns | None" = None,
     ) -> None:
         self.bridge = bridge
         self.settings = settings
-        self.live = ReloadableServer(_server(bridge, feed))
+        self.live = ReloadableServer(_server(bridge, feed, sign_ins))
         self._feed = feed
+        self._sign_ins = sign_ins
         self._inform = inform
         self._warn = warn
         self._requested = asyncio.Event()
@@ -133,10 +136,10 @@ class Reloader:
         bridge = self.settings.bridge()
         if not bridge.compilation.operations:
             raise DocumentError("the document has no operations", where=redact(bridge.config.source))
-        return bridge, _server(bridge, self._feed)
+        return bridge, _server(bridge, self._feed, self._sign_ins)
 
 
-def _server(bridge: Bridge, feed: "CallFeed | None") -> Server:
+def _server(bridge: Bridge, feed: "CallFeed | None", sign_ins: "UserSignIns | None" = None) -> Server:
     """Make a server that declares whether its tools may change: a document from stdin cannot be read twice.
 
     Raises HostChanged: neither at the start nor on a reload does a document take a credential to another host.
@@ -145,9 +148,10 @@ def _server(bridge: Bridge, feed: "CallFeed | None") -> Server:
     can_change = bridge.config.source != "-" and (bridge.config.watch or HANGUP is not None)
     monitor = _monitor(bridge.config)
     if feed is None:
-        return bridge.server(list_changed=can_change, monitor=monitor)
+        return bridge.server(list_changed=can_change, monitor=monitor, sign_ins=sign_ins)
     observer = feed.observer(bridge.drift.observe if bridge.drift else None)
-    return bridge.server(list_changed=can_change, monitor=feed.monitor(monitor), observer=observer)
+    monitor = feed.monitor(monitor)
+    return bridge.server(list_changed=can_change, monitor=monitor, observer=observer, sign_ins=sign_ins)
 
 
 def _monitor(config: Config) -> Monitor | None:

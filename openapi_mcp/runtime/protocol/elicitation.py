@@ -28,6 +28,9 @@ FORM: Final = "form"
 URL: Final = "url"
 """The mode of questions that a page answers, which the user opens in a browser."""
 
+URL_ELICITATION_REQUIRED: Final = -32042
+"""The error of a request that needs a page to be opened before it is repeated (2025-11-25)."""
+
 AnswerAction: TypeAlias = Literal["accept", "decline", "cancel"]
 
 
@@ -93,6 +96,14 @@ def input_required(call: ToolCall, question: Question, state: str) -> JsonObject
     requests = {KEY: {"method": "elicitation/create", "params": _params(question)}}
     result = {**call.result_fields, "resultType": "input_required", "inputRequests": requests, REQUEST_STATE: state}
     return jsonrpc.result(call.request_id, result)
+
+
+def page_required(call: ToolCall, page: WebPage) -> JsonObject:
+    """Return the error which says that a page must be opened before the call is repeated (2025-11-25)."""
+    demanded = {**_params(page), "elicitationId": page.id}
+    message = f"{page.message} Open the page, and make the call again after that."
+    data = {"elicitations": [demanded]}
+    return jsonrpc.error(URL_ELICITATION_REQUIRED, message, request_id=call.request_id, data=data)
 
 
 def read_retry(call: ToolCall) -> Retry | Refusal:

@@ -1,0 +1,49 @@
+"""Sign-ins of users over HTTP (`--sign-in-url`): what they need at the start."""
+
+import secrets
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ...authorization.discovery import Tls
+from ...bridge import Bridge
+from ...egress.addresses import is_loopback_name
+from ...errors import UsageError
+from ...oauth.identity import DoorClient
+from ...oauth.sealed_store import InFolder, InMemory, InRedis, SealedStore, Storage, name_of_server
+from ...oauth.sign_ins import CALLBACK, UserSignIns
+from ..settings import HttpSettings
+
+
+def check(bridge: Bridge, http: HttpSettings, *, local: bool) -> None:
+    """Raise UsageError where users could not sign in, or nobody would know who they are."""
+    url = bridge.config.sign_in_url
+    if url is None:
+        return
+    where = f"--sign-in-url {url}"
+    if http.door is None and not (local and is_loopback_name(urlsplit(url).hostname or "")):
+        hint = "name the authorization server of your users with --auth-issuer, or use this server on its machine only"
+        message = "without identities of callers, a link could be used by somebody else than who asked for it"
+        raise UsageError(message, where=where, hint=hint)
+    tokens = bridge.oauth_tokens(bridge.request_options().credentials)
+    if tokens is None or not any(source.is_personal for source in tokens.sources.values()):
+        hint = f"register a client with the API's provider, with {url}{CALLBACK}; then set --oauth SCHEME.client-id=…"
+        raise UsageError("no security scheme of the document lets users sign in here", where=where, hint=hint)
+
+
+def sign_ins(bridge: Bridge, http: HttpSettings, tls: Tls, folder: Path | None) -> UserSignIns | None:
+    """Return the sign-ins of users, which all processes in `folder`, or with the same Redis, share; None without a URL.
+
+    `tls` is for requests to the door's authorization server.
+    """
+    config = bridge.config
+    if config.sign_in_url is None:
+        return None
+    secret = (http.session_secret or secrets.token_urlsafe(32)).encode()
+    door = None if http.door is None else DoorClient(http.door, tls, config.egress)
+    return UserSignIns(config.sign_in_url, SealedStore(_storage(config.redis, folder, secret), secret), door)
+
+
+def _storage(redis: str | None, folder: Path | None, secret: bytes) -> Storage:
+    if redis is not None:
+        return InRedis(redis, name_of_server(secret))
+    return InMemory() if folder is None else InFolder(folder)

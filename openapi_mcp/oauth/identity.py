@@ -1,0 +1,67 @@
+"""`DoorClient`: this server as a client of the door's authorization server, to learn who opens one of its pages.
+
+A person signs in there as MCP clients let them do it, and the token that comes back is verified as the door verifies
+those of clients: so both say who they are in the same words. The token is used for nothing else, and not kept.
+
+Specification: client/elicitation of 2026-07-28, "Phishing".
+"""
+
+from typing import Final
+
+from ..authorization.discovery import AuthorizationServerError, Tls, discover
+from ..authorization.settings import DoorSettings
+from ..authorization.tokens import InvalidToken
+from ..compilation import OAuthScheme
+from ..egress.policy import EgressPolicy, EgressRules
+from .clients import OAuthClient
+from .endpoints import AccessToken, AuthorizationServer, OAuthFailure
+
+_OPENID: Final = "openid"
+_ENDPOINT: Final = "authorization_endpoint"
+
+
+class DoorClient:
+    """The client of the door's authorization server; `tls` and `egress` are for requests to it."""
+
+    def __init__(self, settings: DoorSettings, tls: Tls, egress: EgressRules) -> None:
+        self._settings = settings
+        self._tls = tls
+        self._egress = EgressPolicy(egress)
+        self._verifier = settings.verifier(tls, self._egress)
+        self._server: AuthorizationServer | None = None
+
+    @property
+    def issuer(self) -> str:
+        """The authorization server."""
+        return self._settings.resource.issuer
+
+    async def server(self) -> AuthorizationServer:
+        """Return the authorization server with its endpoints, which are found once. Raises OAuthFailure."""
+        if self._server is None:
+            try:
+                metadata = await discover(self.issuer, self._tls, _ENDPOINT, self._egress)
+            except AuthorizationServerError as error:
+                raise OAuthFailure(f"The authorization server of this server cannot be used: {error}.") from error
+            token_url = metadata.get("token_endpoint")
+            supported = metadata.get("scopes_supported")
+            scheme = OAuthScheme(
+                name="auth-issuer",
+                authorization_url=metadata[_ENDPOINT],
+                token_url=token_url if isinstance(token_url, str) else None,
+                scopes=(_OPENID,) if isinstance(supported, list) and _OPENID in supported else (),
+            )
+            client = OAuthClient(
+                client_id=self._settings.client_id,
+                client_secret=self._settings.client_secret or None,
+                resource=self._settings.resource.uri,
+            )
+            policy = await self._egress.inside(self.issuer, scheme.token_url or self.issuer)
+            self._server = AuthorizationServer(scheme, client, self._tls(), policy, metadata)
+        return self._server
+
+    async def subject(self, token: AccessToken) -> str:
+        """Return the subject of a token, as the door knows it. Raises OAuthFailure."""
+        try:
+            return (await self._verifier.verify(token.value)).grant.subject
+        except (InvalidToken, AuthorizationServerError) as error:
+            raise OAuthFailure(f"The token of {self.issuer} does not say who signed in: {error}.") from error

@@ -1,0 +1,157 @@
+"""`UserSignIns`: each user of a server over HTTP signs in at the API's authorization server for themselves.
+
+A call that needs it is answered with the address of a page of this server. Only the person who made the call gets on
+from there (see `pages`); the token of the API is sealed in the store, under who they are, and no client ever sees it.
+Any process with the same secret and store takes the next request of a sign-in.
+
+Specification: client/elicitation of 2025-11-25 and 2026-07-28 (URL mode, "URL Mode Elicitation for OAuth Flows").
+"""
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from ..elicitation.asking import ASKER
+from ..runtime.protocol.elicitation import WebPage
+from ..runtime.tool import Tool
+from .endpoints import AccessToken, OAuthFailure, SignInNeeded
+from .identity import DoorClient
+from .sealed_store import ProcessLock, SealedStore
+from .tokens import TokenSource
+
+LIFETIME: Final = 600.0
+"""Seconds for a person to open the page and to sign in, twice if need be."""
+
+MAX_TOKEN_AGE: Final = 30 * 86_400.0
+"""Seconds that a token is kept which is not renewed: who was away for longer signs in again."""
+
+POLL_SECONDS: Final = 0.5
+"""Seconds between two looks whether the user, who may be at another process, has signed in."""
+
+START: Final = "/oauth/start"
+CALLBACK: Final = "/oauth/callback"
+
+_ID_BYTES: Final = 18
+
+
+@dataclass(frozen=True, slots=True)
+class UserSignIn:
+    """A sign-in of a user for a scheme that is not done yet; `key` is that of its token.
+
+    `browser` is the digest of the cookie of the browser that opened the page, `state` and `verifier` are those of the
+    request for a code that it was sent away with. `is_identified`: the user has shown who they are.
+    """
+
+    id: str
+    scheme: str
+    key: str
+    user: str = field(repr=False)
+    browser: str = field(default="", repr=False)
+    state: str = field(default="", repr=False)
+    verifier: str = field(default="", repr=False)
+    is_identified: bool = False
+
+    def is_answered_by(self, state: str) -> bool:
+        """Return whether a state is that of the request for a code."""
+        return bool(self.state) and hmac.compare_digest(self.state.encode(), state.encode())
+
+
+class UserTokens:
+    """The sealed tokens of users, by the keys of their sources (a SignInStore)."""
+
+    def __init__(self, store: SealedStore) -> None:
+        self._store = store
+
+    def get(self, key: str) -> AccessToken | None:
+        """Return a token; None if there is none."""
+        value = self._store.get(f"token {key}")
+        with suppress(TypeError):
+            return None if value is None else AccessToken(**value)
+        return None
+
+    def put(self, key: str, token: AccessToken) -> str:
+        """Store a token; return where."""
+        self._store.put(f"token {key}", asdict(token), MAX_TOKEN_AGE)
+        return "the sealed store of this server"
+
+    def drop(self, key: str) -> None:
+        """Remove a token."""
+        self._store.take(f"token {key}")
+
+    def lock(self, key: str) -> ProcessLock:
+        """Return the lock of a token."""
+        return self._store.lock(f"token {key}")
+
+
+class UserSignIns:
+    """The sign-ins of all users of a server that browsers reach at `url` (a `SignIns`).
+
+    `door` tells who opens a page; without it this server and its user are on one machine. `sources` are those of the
+    newest document, by the names of their schemes.
+    """
+
+    def __init__(self, url: str, store: SealedStore, door: DoorClient | None) -> None:
+        self.url = url.rstrip("/")
+        self.door = door
+        self.store = UserTokens(store)
+        self.sources: Mapping[str, TokenSource] = {}
+        self._pending = store
+
+    async def sign_in(self, source: TokenSource, tool: Tool, needed: SignInNeeded) -> None:
+        """Let the user sign in before a call of a tool. Raises RuntimeFailure where that is not done yet."""
+        if not await self._has_token(source):
+            page = await self._page(source)
+            asker = ASKER.get()
+            if asker is None or not asker.can_demand(tool):
+                raise OAuthFailure(
+                    f"The call was not made: {needed} Give the user the address of this page, and make the call "
+                    f"again when they have signed in there: {page.url}"
+                )
+            done = asyncio.create_task(self._signed_in(source))
+            try:
+                await asker.demand_page(tool, page, done)
+            finally:
+                done.cancel()
+                await asyncio.gather(done, return_exceptions=True)
+        source.failure = None
+
+    async def find(self, sign_in_id: str) -> UserSignIn | None:
+        """Return the sign-in with an id; None for one that is done, too old or unknown. Raises OAuthFailure."""
+        value = await asyncio.to_thread(self._pending.get, f"sign-in {sign_in_id}")
+        return None if value is None else UserSignIn(**value)
+
+    async def keep(self, pending: UserSignIn) -> None:
+        """Keep a sign-in as it is now. Raises OAuthFailure."""
+        await asyncio.to_thread(self._pending.put, f"sign-in {pending.id}", asdict(pending), LIFETIME)
+
+    async def take(self, pending: UserSignIn) -> bool:
+        """Remove a sign-in; return whether nobody else has taken it. Raises OAuthFailure."""
+        return await asyncio.to_thread(self._pending.take, f"sign-in {pending.id}") is not None
+
+    async def finish(self, pending: UserSignIn, token: AccessToken) -> None:
+        """Keep the token of a user who has signed in. Raises OAuthFailure."""
+        await asyncio.to_thread(self.store.put, pending.key, token)
+        await asyncio.to_thread(self._pending.take, f"link {pending.key}")
+
+    async def _has_token(self, source: TokenSource) -> bool:
+        return await asyncio.to_thread(self.store.get, source.key) is not None
+
+    async def _signed_in(self, source: TokenSource) -> None:
+        """Wait until the user has signed in."""
+        while not await self._has_token(source):  # noqa: ASYNC110  # it may appear by another process
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _page(self, source: TokenSource) -> WebPage:
+        """Return the page of the user's sign-in, the one that was begun before if there is one."""
+        begun = await asyncio.to_thread(self._pending.get, f"link {source.key}")
+        pending = await self.find(begun) if isinstance(begun, str) else None
+        if pending is None:
+            pending = UserSignIn(secrets.token_urlsafe(_ID_BYTES), source.name, source.key, source.user)
+            await self.keep(pending)
+            await asyncio.to_thread(self._pending.put, f"link {source.key}", pending.id, LIFETIME)
+        message = f"Sign in to let the tools of this server call the API for you (security scheme {source.name})."
+        return WebPage(message, f"{self.url}{START}?id={pending.id}", pending.id)

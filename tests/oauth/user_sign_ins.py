@@ -1,0 +1,195 @@
+"""A server over HTTP whose users sign in at the API's authorization server, and calls of its users, for tests."""
+
+import base64
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx
+
+from tests.command import ROOT
+from tests.oauth.apis import Backend, write_document
+from tests.oidc import CLIENT_ID, CLIENT_SECRET, Person, authorization_server
+from tests.servers import free_port, running
+
+CLIENT_REDIRECT: Final = "http://127.0.0.1:9999/callback"
+"""Where the door's authorization server returns to for the MCP clients of the tests."""
+
+MAX_START_SECONDS: Final = 60.0
+"""Time until a server answers: the machine may be busy."""
+
+HANDSHAKE: Final = "2025-11-25"
+STATELESS: Final = "2026-07-28"
+URL_MODE: Final[dict[str, Any]] = {"elicitation": {"url": {}}}
+
+
+class AnyToken(set[str]):
+    """All JSON Web Tokens."""
+
+    def __contains__(self, token: object) -> bool:
+        return isinstance(token, str) and token.startswith("eyJ")
+
+
+def claims(token: str) -> dict[str, Any]:
+    """Return the claims of a JSON Web Token."""
+    part = token.split(".")[1]
+    value: dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    return value
+
+
+@dataclass
+class World:
+    """An API, its authorization server, the door's one, and the addresses of the bridge's processes."""
+
+    api: Backend
+    issuer: str
+    door: str
+    urls: Sequence[str]
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return self.urls[0]
+
+    @property
+    def subjects(self) -> list[str]:
+        """The users whose tokens the API got, in order."""
+        return [claims(token)["sub"] for token in self.api.calls]
+
+    def token_of(self, name: str, *, browser: Person | None = None, secret: str = CLIENT_SECRET) -> str:
+        """Return the token of a user for the bridge, as an MCP client gets it."""
+        if name not in self.tokens:
+            verifier = "a-verifier-of-at-least-forty-three-characters"
+            digest = hashlib.sha256(verifier.encode()).digest()
+            asked = {
+                "client_id": CLIENT_ID,
+                "response_type": "code",
+                "redirect_uri": CLIENT_REDIRECT,
+                "scope": "pets:read",
+                "resource": f"{self.url}/mcp",
+                "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
+                "code_challenge_method": "S256",
+            }
+            person = browser or Person(name)
+            person.open(f"{self.door}/auth?{urlencode(asked)}", until=CLIENT_REDIRECT)
+            code = parse_qs(urlsplit(person.addresses[-1]).query)["code"][0]
+            form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CLIENT_REDIRECT}
+            form |= {"code_verifier": verifier}
+            answered = httpx.post(f"{self.door}/token", data=form, auth=(CLIENT_ID, secret))
+            self.tokens[name] = str(answered.raise_for_status().json()["access_token"])
+        return self.tokens[name]
+
+    def client(self, name: str | None, era: str, capabilities: Any = URL_MODE, url: str | None = None) -> "Caller":
+        """Return an MCP client of a user."""
+        return Caller(f"{url or self.url}/mcp", None if name is None else self.token_of(name), era, capabilities)
+
+
+class Caller:
+    """An MCP client of a user that sends what a test says."""
+
+    def __init__(self, url: str, token: str | None, era: str, capabilities: Any) -> None:
+        self._url = url
+        self._era = era
+        self._capabilities = capabilities
+        self._headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": era}
+        self._headers |= {} if token is None else {"Authorization": f"Bearer {token}"}
+        if era == HANDSHAKE:
+            hello = {"protocolVersion": era, "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}
+            answered = self._post("initialize", hello)
+            self._headers["Mcp-Session-Id"] = answered.raise_for_status().headers["mcp-session-id"]
+
+    def call(self, url: str | None = None, name: str = "listPets", **more: Any) -> dict[str, Any]:
+        """Call a tool, at another process if `url` is given; `more` is added to the parameters."""
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": self._era,
+            "io.modelcontextprotocol/clientCapabilities": self._capabilities,
+        }
+        params = {"name": name, "arguments": {}, **({"_meta": meta} if self._era == STATELESS else {}), **more}
+        answer: dict[str, Any] = self._post("tools/call", params, url).json()
+        return answer
+
+    def page(self, url: str | None = None) -> str:
+        """Call a tool that needs a sign-in; return the address of its page."""
+        return page_of(self.call(url))
+
+    def retry(self, asked: Mapping[str, Any], action: str = "accept", url: str | None = None) -> dict[str, Any]:
+        """Repeat a call with the answer to its question (2026-07-28)."""
+        state = asked["result"]["requestState"]
+        return self.call(url, inputResponses={"question": {"action": action}}, requestState=state)
+
+    def _post(self, method: str, params: Any, url: str | None = None) -> httpx.Response:
+        headers = self._headers | ({"Mcp-Method": method} if self._era == STATELESS else {})
+        headers |= {"Mcp-Name": params["name"]} if method == "tools/call" and self._era == STATELESS else {}
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        target = self._url if url is None else f"{url}/mcp"
+        return httpx.post(target, json=message, headers=headers, timeout=60)
+
+
+def page_of(answer: Mapping[str, Any]) -> str:
+    """Return the address of the page that an answer asks the user to open."""
+    if "error" in answer:
+        (elicitation,) = answer["error"]["data"]["elicitations"]
+    else:
+        elicitation = answer["result"]["inputRequests"]["question"]["params"]
+    return str(elicitation["url"])
+
+
+def oauth_flow(issuer: str) -> dict[str, Any]:
+    return {"authorizationCode": {"authorizationUrl": f"{issuer}/auth", "tokenUrl": f"{issuer}/token", "scopes": {}}}
+
+
+@contextmanager
+def serving(document: str, folder: Path, port: int, *options: str, **variables: str) -> Iterator[Path]:
+    """Run `openapi-mcp serve` on a port; yield the file of what it prints, which has no traceback at the end."""
+    printed = folder / f"printed-{port}"
+    command = [sys.executable, "-m", "openapi_mcp", "serve", document, "--port", str(port), *options]
+    with printed.open("wb") as out:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=out, stderr=out, env={**os.environ, "OPENAPI_MCP_AUTH_TOKEN": "", **variables}
+        )
+    try:
+        deadline = time.monotonic() + MAX_START_SECONDS
+        while time.monotonic() < deadline and process.poll() is None:
+            try:
+                httpx.get(f"http://127.0.0.1:{port}/healthz")
+            except httpx.TransportError:
+                time.sleep(0.1)
+            else:
+                break
+        assert process.poll() is None, printed.read_text()
+        yield printed
+    finally:
+        process.terminate()
+        process.wait(30)
+    assert "Traceback" not in printed.read_text(), printed.read_text()
+
+
+@contextmanager
+def world(node: Path, folder: Path, *options: str, processes: int = 1, door: bool = True) -> Iterator[World]:
+    """Run everything; with several `processes` they are replicas, each at an address of its own."""
+    ports = [free_port() for _ in range(processes)]
+    urls = [f"http://127.0.0.1:{port}" for port in ports]
+    redirects = [f"{urls[0]}/oauth/callback", CLIENT_REDIRECT]
+    with ExitStack() as stack:
+        issuer = stack.enter_context(authorization_server(node, redirects=redirects, cookies="api"))
+        gate = stack.enter_context(
+            authorization_server(node, redirects=redirects, cookies="door", resource=f"{urls[0]}/mcp")
+        )
+        api = Backend([{}], AnyToken())
+        document = write_document(folder, stack.enter_context(running(api.app)), oauth_flow(issuer))
+        given = ["--sign-in-url", urls[0], "--oauth", f"key.client-id={CLIENT_ID}"]
+        if door:
+            given += ["--auth-issuer", gate, "--auth-audience", f"{urls[0]}/mcp", "--auth-client-id", CLIENT_ID]
+        for port in ports:
+            secrets = {"API_PETS_KEY_CLIENT_SECRET": CLIENT_SECRET, "OPENAPI_MCP_AUTH_CLIENT_SECRET": CLIENT_SECRET}
+            stack.enter_context(serving(document, folder, port, *given, *options, **secrets))
+        yield World(api, issuer, gate, urls)

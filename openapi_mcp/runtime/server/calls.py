@@ -27,6 +27,7 @@ from ..upstream.client import Upstream
 from ..upstream.errors import causes
 from ..upstream.events import NO_EVENTS, CallEvents
 from .catalog import BuiltinTool, ListedTool
+from .client_calls import CallMaker, ClientCalls
 from .hooks import CallStart, CredentialSource, Elicitor, Findings, Limiter, Monitor, Observer, Sending, Shape, Shaper
 from .notifications import log_findings
 
@@ -67,6 +68,7 @@ class _CallContext(NamedTuple):
 class Calls:
     """The maker of tool calls. `max_result_bytes` limits how much of a response a result holds (see `result.build`).
 
+    `others` are those of other APIs, by name, whose tools built-in tools call.
     A tool with an entry in `functions` is called through its function; any other tool is only its request. `related`
     returns the tools that help after an error of the API.
     """
@@ -98,6 +100,7 @@ class Calls:
         self._monitor = monitor
         self._elicitor = elicitor
         self._shaper = shaper
+        self.others: Mapping[str, CallMaker] = {}
 
     @cached_property
     def _prepare(self) -> Callable[[ToolDescription, Mapping[str, Any]], Awaitable[dict[str, Any]]]:
@@ -136,7 +139,7 @@ class Calls:
             max_streamed_bytes = None
         try:
             if isinstance(tool, BuiltinTool):
-                call = _ClientCalls(self, caller, trace, events, max_streamed_bytes)
+                call = ClientCalls(self, caller, trace, events, max_streamed_bytes)
                 return self.sanitizer.result(await tool.answer(await self._prepare(tool, arguments), call))
             limit = self._max_result_bytes if max_result_bytes is None else max_result_bytes
             if max_result_bytes is None and tool.max_result_bytes is not None:
@@ -350,37 +353,6 @@ class Calls:
         """Return what a call sends several requests with."""
         send, wait = partial(self._send, context=context), partial(self._wait, context.caller, tool)
         return Sending(send, wait, self.upstream, context.events, self.sanitizer)
-
-
-class _ClientCalls(NamedTuple):
-    """The calls that a built-in tool makes on behalf of a client (CallByName)."""
-
-    calls: Calls
-    caller: str
-    trace: Mapping[str, str]
-    events: CallEvents
-    max_streamed_bytes: int | None
-
-    def __call__(
-        self,
-        tool: Tool,
-        arguments: Mapping[str, Any],
-        /,
-        *,
-        max_result_bytes: int | None = None,
-        on_sent: Callable[[int], None] | None = None,
-    ) -> Awaitable[CallToolResult]:
-        """Return the result of a call."""
-        return self.calls.call(
-            tool,
-            arguments,
-            caller=self.caller,
-            trace=self.trace,
-            events=self.events,
-            max_streamed_bytes=self.max_streamed_bytes,
-            max_result_bytes=max_result_bytes,
-            on_sent=on_sent,
-        )
 
 
 def _ignore(_status: int) -> None:

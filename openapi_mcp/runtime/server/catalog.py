@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 from .. import jsontext
 from ..errors import CursorError
 from ..protocol import STATELESS
+from ..result.sanitizing import Sanitizer
 from ..tool import Tool
 from ..types import CallToolResult, ToolDescription
 from ..upstream.events import CallEvents
@@ -56,6 +57,15 @@ class CallByName(Protocol):
         `on_sent` is called with the status of the response once the request has been sent, as far as that is known, and
         with 0 if no response came; not for a call that was refused.
         """
+
+    @property
+    def sanitizer(self) -> Sanitizer:
+        """What removes the secrets of these calls."""
+        ...
+
+    def using(self, events: CallEvents, api: str = "") -> "CallByName":
+        """Return the same function with other events; with `api` for the tools of another API of this server."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

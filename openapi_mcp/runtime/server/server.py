@@ -62,7 +62,8 @@ class Server:
     `limiter` limits the rate of calls, `observer` is called for those that the API answered. `functions` are the
     functions of tools by the tools' names; a tool without one is only its request. `source` fetches credentials,
     `monitor` observes calls, `elicitor` asks users before calls, `shaper` reads what a call's answer shall be.
-    `rights` returns what the GRANT of a request allows; it is called for the first request that has one.
+    `rights` returns what the GRANT of a request allows; it is called for the first request that has one. `others` are
+    servers of other APIs, by name: built-in tools call their tools, and they are closed with this one.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Server:
         monitor: Monitor | None = None,
         elicitor: Elicitor | None = None,
         shaper: Shaper | None = None,
+        others: "Mapping[str, Server] | None" = None,
     ) -> None:
         self.catalog = catalog
         self._rights = rights
@@ -100,6 +102,8 @@ class Server:
             shaper=shaper,
             related=lambda: self._catalog().related,
         )
+        self._others = dict(others or {})
+        self._calls.others = {name: server.calls for name, server in self._others.items()}
         self._heartbeats = Heartbeats()
         self._max_binary_bytes = max_result_bytes * BINARY_FACTOR
         # Encoded pages by revision and cursor. Their number is bounded, since only the catalog's own cursors are valid.
@@ -164,8 +168,10 @@ class Server:
         return await self._calls.call(tool, arguments)
 
     async def aclose(self) -> None:
-        """Close the connections to the API."""
+        """Close the connections to the API, and those of the other servers."""
         await self._upstream.aclose()
+        for server in self._others.values():
+            await server.aclose()
 
     def _check_headers(self, step: Step, call: ToolCall) -> Step:
         """Refuse a call whose headers contradict its arguments; done in `receive`, since it is an HTTP status too."""

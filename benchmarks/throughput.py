@@ -271,8 +271,8 @@ def show(figures: Figures, concurrency: list[int]) -> None:
         print(f"| {name} | {era} |{rates} {ratio} | {f'{spent * 1e6:,.0f}' if spent else '-'} |")
 
 
-def main() -> None:
-    """Run the command line."""
+def parser() -> argparse.ArgumentParser:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--document", default=str(ROOT / "specs" / "petstore.yaml"))
     parser.add_argument("--call", type=json.loads, default=_CALL, help="the name and arguments of the call, as JSON")
@@ -287,7 +287,12 @@ def main() -> None:
     parser.add_argument("--ivo", help="a node_modules with @ivotoby/openapi-mcp-server")
     parser.add_argument("--ivo-tool", default="get-pet", help="its name for the tool")
     parser.add_argument("--node", default="node")
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Run the command line."""
+    options = parser().parse_args()
     show(measure(options, options.call), options.concurrency)
 
 

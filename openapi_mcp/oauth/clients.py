@@ -18,8 +18,10 @@ AUTH_METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
 """Ways to authenticate at a token endpoint (RFC 7591 §2) that are supported."""
 
 
-EXCHANGES: Final = ("token-exchange", "jwt-bearer")
-"""Grants that take the token of a caller (RFC 8693 §2.1, RFC 7523 §2.1)."""
+ID_JAG: Final = "id-jag"
+EXCHANGES: Final = ("token-exchange", "jwt-bearer", ID_JAG)
+"""Grants that take the token of a caller: RFC 8693 §2.1, RFC 7523 §2.1, and one after the other with an assertion of
+the identity provider (Identity Assertion JWT Authorization Grant)."""
 
 _CHOICES: Final = {"auth-method": AUTH_METHODS, "exchange": EXCHANGES}
 
@@ -30,7 +32,8 @@ class OAuthClient:
 
     `scopes` None means those that the document's operations demand. `audience` and `resource` (RFC 8707) are sent with
     each token request. `auth_method` is one of AUTH_METHODS; None takes what the server's metadata says. `exchange`,
-    one of EXCHANGES, exchanges the token of each caller of this server for one that is for the API.
+    one of EXCHANGES, exchanges the token of each caller of this server for one that is for the API; with ID_JAG the
+    identity provider is asked first, at `idp_token_url`, as the client `idp_client_id` (by default the same one).
     """
 
     client_id: str | None = None
@@ -44,29 +47,38 @@ class OAuthClient:
     authorization_url: str | None = None
     device_url: str | None = None
     metadata_url: str | None = None
+    idp_token_url: str | None = None
+    idp_client_id: str | None = None
+    idp_client_secret: str | None = field(default=None, repr=False)
 
     def in_environment(self, variable: str, environment: Mapping[str, str]) -> "OAuthClient":
         """Return this client with its id and secret read from the environment.
 
         `variable` is that of the scheme's static credential. Raises UsageError for `env:NAME` that is not set.
         """
-        secret = self.client_secret
-        if secret and secret.startswith(FROM_ENVIRONMENT):
-            name = secret.removeprefix(FROM_ENVIRONMENT).strip()
-            if not environment.get(name):
-                hint = "set the variable, or correct --oauth"
-                raise UsageError(f"the environment variable {name} is not set", where="--oauth", hint=hint)
-            secret = environment[name]
+        secret = _read_secret(self.client_secret, environment)
         return replace(
             self,
             client_id=self.client_id or environment.get(f"{variable}_CLIENT_ID") or None,
             client_secret=secret or environment.get(f"{variable}_CLIENT_SECRET") or None,
+            idp_client_secret=_read_secret(self.idp_client_secret, environment),
         )
 
     @property
     def urls(self) -> list[str]:
         """The URLs that the user gave."""
-        return [url for name in _URLS if (url := getattr(self, name))]
+        return [url for name in (*_URLS, "idp_token_url") if (url := getattr(self, name))]
+
+    def of_identity_provider(self) -> "OAuthClient":
+        """Return the client that asks the identity provider for assertions."""
+        own = self.idp_client_id is not None
+        return OAuthClient(
+            client_id=self.idp_client_id or self.client_id,
+            client_secret=self.idp_client_secret if own else self.idp_client_secret or self.client_secret,
+            audience=self.audience,
+            resource=self.resource,
+            token_url=self.idp_token_url,
+        )
 
     def endpoints(self, scheme: OAuthScheme) -> OAuthScheme:
         """Return a scheme whose URLs are those of this client, where it names them, and whose scopes are requested.
@@ -97,6 +109,17 @@ class OAuthSettings:
     def client(self, scheme: str, variable: str, environment: Mapping[str, str] = os.environ) -> OAuthClient:
         """Return the client of a scheme, whose static credential is in `variable`. Raises UsageError."""
         return self.clients.get(scheme, OAuthClient()).in_environment(variable, environment)
+
+
+def _read_secret(text: str | None, environment: Mapping[str, str]) -> str | None:
+    """Return a secret, which a variable may hold (`env:NAME`). Raises UsageError."""
+    if text is None or not text.startswith(FROM_ENVIRONMENT):
+        return text
+    name = text.removeprefix(FROM_ENVIRONMENT).strip()
+    if not environment.get(name):
+        hint = "set the variable, or correct --oauth"
+        raise UsageError(f"the environment variable {name} is not set", where="--oauth", hint=hint)
+    return environment[name]
 
 
 _URLS: Final = ("token_url", "authorization_url", "device_url", "metadata_url")

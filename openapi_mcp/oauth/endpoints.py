@@ -39,6 +39,9 @@ _MAX_REASON: Final = 300
 """Characters of an authorization server's own words in an error."""
 
 
+TOKEN_EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105  # the name of a grant
+
+
 class OAuthFailure(RuntimeFailure):
     """An authorization server gave no token, or cannot be asked; `error` is its code of RFC 6749 §5.2."""
 
@@ -164,6 +167,19 @@ class AuthorizationServer:
         self, grant_type: str, parameters: Mapping[str, str], previous: AccessToken | None = None
     ) -> AccessToken:
         """Return a token for a grant. Raises OAuthFailure."""
+        return AccessToken.of_answer(await self._grant(grant_type, parameters), previous)
+
+    async def assertion(self, parameters: Mapping[str, str], kind: str) -> str:
+        """Return what a token exchange gives, which must be of a kind (RFC 8693 §2.2). Raises OAuthFailure."""
+        answer = await self._grant(TOKEN_EXCHANGE, {**parameters, "requested_token_type": kind})
+        if answer.get("issued_token_type") != kind:
+            raise OAuthFailure(
+                f"The identity provider gave no {kind.rpartition(':')[2]}: it may not support that."
+            )
+        return AccessToken.of_answer(answer).value
+
+    async def _grant(self, grant_type: str, parameters: Mapping[str, str]) -> Mapping[str, Any]:
+        """Return the answer of the token endpoint. Raises OAuthFailure."""
         scheme = await self.scheme()
         url = (scheme.refresh_url if grant_type == "refresh_token" else None) or scheme.token_url
         if not url:
@@ -171,8 +187,7 @@ class AuthorizationServer:
             raise OAuthFailure(f"The document names no token endpoint for the security scheme `{scheme.name}`; {hint}.")
         named = {"audience": self.client.audience, "resource": self.client.resource}
         fields = {name: value for name, value in {**named, **parameters}.items() if value}
-        answer = await self._post(url, {"grant_type": grant_type, **fields})
-        return AccessToken.of_answer(answer, previous)
+        return await self._post(url, {"grant_type": grant_type, **fields})
 
     async def device_code(self) -> Mapping[str, Any]:
         """Return the answer of the device authorization endpoint (RFC 8628 §3.2). Raises OAuthFailure."""

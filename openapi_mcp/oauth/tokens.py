@@ -22,8 +22,8 @@ from ..runtime.request.redaction import redact
 from ..runtime.server.grants import SUBJECT_TOKEN, subject
 from ..runtime.tool import SecurityScheme, Tool
 from ..runtime.upstream.tls import tls_context
-from .clients import OAuthClient, OAuthSettings
-from .endpoints import AccessToken, AuthorizationServer, OAuthFailure, SignInNeeded
+from .clients import ID_JAG, OAuthClient, OAuthSettings
+from .endpoints import TOKEN_EXCHANGE, AccessToken, AuthorizationServer, OAuthFailure, SignInNeeded
 from .sealed_store import ProcessLock
 from .store import TokenStore, store_key
 
@@ -33,7 +33,7 @@ AUTHORIZATION_CODE: Final = "authorizationCode"
 MAX_CALLERS: Final = 10_000
 """Callers whose exchanged tokens are remembered; the oldest are forgotten. Some 20 MB."""
 
-_TOKEN_EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105  # the name of a grant
+_ID_JAG_TYPE: Final = "urn:ietf:params:oauth:token-type:id-jag"
 _JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _ACCESS_TOKEN: Final = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105  # the name of a type
 
@@ -65,7 +65,7 @@ class TokenSource:
 
     `is_machine` tells whether the client may have a token without a sign-in (client credentials), `is_personal` that
     each user of this server signs in for themselves: `user` is the one of this source. `subject_token` is that of the
-    caller where it is exchanged for one that is for the API.
+    caller where it is exchanged for one that is for the API; `identity_provider` gives an assertion for it before.
     """
 
     server: AuthorizationServer
@@ -76,6 +76,7 @@ class TokenSource:
     is_machine: bool
     is_personal: bool = False
     user: str = field(default="", repr=False)
+    identity_provider: AuthorizationServer | None = None
     subject_token: str | None = field(default=None, repr=False)
     token: AccessToken | None = field(default=None, repr=False)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
@@ -116,10 +117,22 @@ class TokenSource:
     async def _exchanged(self, subject_token: str) -> AccessToken:
         """Return a token for the API in exchange for that of a caller."""
         scope = {"scope": self.server.scope}
-        if self.server.client.exchange == "jwt-bearer":
-            return await self.server.token(_JWT_BEARER, {"assertion": subject_token, **scope})
         parameters = {"subject_token": subject_token, "subject_token_type": _ACCESS_TOKEN, **scope}
-        return await self.server.token(_TOKEN_EXCHANGE, parameters)
+        if self.server.client.exchange == "token-exchange":
+            return await self.server.token(TOKEN_EXCHANGE, parameters)
+        assertion = subject_token
+        if self.identity_provider is not None:
+            audience = {"audience": await self._issuer()}
+            assertion = await self.identity_provider.assertion({**parameters, **audience}, _ID_JAG_TYPE)
+        return await self.server.token(_JWT_BEARER, {"assertion": assertion, **scope})
+
+    async def _issuer(self) -> str:
+        """Return the issuer of tokens for the API, which an assertion is meant for. Raises OAuthFailure."""
+        issuer = self.server.client.audience or (await self.server.metadata()).get("issuer")
+        if not isinstance(issuer, str):
+            hint = f"set --oauth {self.name}.audience to the issuer of its authorization server"
+            raise OAuthFailure(f"The document names no issuer for the security scheme `{self.name}`; {hint}.")
+        return issuer
 
     def of_caller(self, subject_token: str) -> "TokenSource":
         """Return the source of the tokens of one caller, in exchange for the caller's own."""
@@ -208,6 +221,7 @@ class OAuthTokens:
                 name=scheme.name,
                 is_machine=bool(client.client_secret) and takes_clients and not is_personal,
                 is_personal=is_personal,
+                identity_provider=_identity_provider(self._settings, scheme.name, client),
             )
 
     def lines(self) -> Iterator[str]:
@@ -313,6 +327,16 @@ def authorization_server(settings: OAuthSettings, scheme: OAuthScheme, client: O
         hint = "see --ca, --client-cert and --client-key"
         raise UsageError(str(error), where="the certificates", hint=hint) from None
     return AuthorizationServer(scheme, client, verify, settings.egress)
+
+
+def _identity_provider(settings: OAuthSettings, name: str, client: OAuthClient) -> AuthorizationServer | None:
+    """Return the identity provider that gives assertions about callers; None where none is asked. Raises UsageError."""
+    if client.exchange != ID_JAG:
+        return None
+    if client.idp_token_url is None:
+        hint = f"set --oauth {name}.idp-token-url to the token endpoint of the callers' identity provider"
+        raise UsageError("the exchange id-jag asks an identity provider first", where="--oauth", hint=hint)
+    return authorization_server(settings, OAuthScheme(name=name), client.of_identity_provider())
 
 
 @asynccontextmanager

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from typing import Any, Final
 
 from ..answers.paging import DEFAULT_LIMIT, MAX_LIMIT, PageReader, PagingError
@@ -23,11 +22,12 @@ from ..runtime.server.catalog import CallByName
 from ..runtime.server.deviations import DEVIATIONS
 from ..runtime.server.grants import subject
 from ..runtime.session_state import SESSION_STATE
-from ..runtime.tool import READ_ONLY_METHODS, Tool
+from ..runtime.tool import Tool
 from ..runtime.types import MISSING, CallToolResult, JsonObject
 from ..runtime.upstream.shares import CALLER
 from ..tools.names import suggest_names
 from .process import ProgramError
+from .report import MAX_ARGUMENT, Call, report, shorten
 from .values import MAX_SMALL_CHARACTERS, SavedValues, SaveError, done, is_small_value
 
 CALL_TOOL: Final = "call_tool"
@@ -48,40 +48,10 @@ _MAX_RESPONSE_BYTES: Final = 4 * 1024 * 1024
 _MAX_NAME_LENGTH: Final = 100
 """Characters of an unknown name that are compared with the known ones."""
 
-_MAX_ARGUMENTS: Final = 120
-"""Characters of the arguments of a call in errors and lists."""
-
-_MAX_ARGUMENT: Final = 40
-_MAX_LISTED: Final = 20
-"""Calls that may have changed something and are listed one by one after an error."""
-
-_MAX_GROUPS: Final = 12
-"""Tools whose calls are counted in the list; the calls of others are counted together."""
-
 _MAX_TIME: Final = 0.8
 """The part of a program's time after which `paginate` asks for no further page."""
 
 _STATE: Final = "code_mode"
-
-
-@dataclass(slots=True, eq=False)
-class Call:
-    """A call that was sent. `status` is that of the response, 0 if none came; `made` the id of what was made."""
-
-    tool: Tool
-    arguments: str
-    status: int = 0
-    made: str = ""
-
-    @property
-    def changes(self) -> bool:
-        """True if the call may have changed something."""
-        return self.tool.method not in READ_ONLY_METHODS and self.tool.annotations.get("readOnlyHint") is not True
-
-    @property
-    def outcome(self) -> str:
-        """The status in words."""
-        return str(self.status) if self.status else "no response"
 
 
 @dataclass(slots=True)
@@ -154,7 +124,7 @@ class ProgramCalls:
         is_small = sum(len(block.get("text", "")) for block in result.content) <= MAX_SMALL_CHARACTERS
         make = partial(function_value, tool, result)
         value, notes = make() if is_small else await background.run("large", make)
-        call.made = str(value["id"])[:_MAX_ARGUMENT] if isinstance(value, dict) and _is_id(value.get("id")) else ""
+        call.made = str(value["id"])[:MAX_ARGUMENT] if isinstance(value, dict) and _is_id(value.get("id")) else ""
         self._note(*(f"{tool.name}: {note}" for note in notes))
         return value, result
 
@@ -279,66 +249,8 @@ class ProgramCalls:
         return {key: value for values in (*positional, keywords) for key, value in values.items()}
 
 
-def report(calls: Sequence[Call], when: str = "") -> str:
-    """Return the list of some calls, those first that may have changed something; empty if there are none.
-
-    They are counted by tool and status. With `when` ("before the error"), each of the first has a line with its
-    arguments, so that the next program can go on from there.
-    """
-    if not calls:
-        return ""
-    count = f"{len(calls)} call{'' if len(calls) == 1 else 's'} made"
-    changing = [call for call in calls if call.changes]
-    reading = _groups(call for call in calls if not call.changes)
-    if not when:
-        return f"{count}: {_joined([*_groups(changing, ' (changing)'), *reading])}."
-    if not changing:
-        return f"{count} {when}: {_joined(reading)}."
-    lines = [f"- {call.tool.name}({call.arguments}): {call.outcome}{_made(call)}" for call in changing[:_MAX_LISTED]]
-    if more := changing[_MAX_LISTED:]:
-        lines.append(f"- {_joined(_groups(more))}")
-    head = f"{count} {when}. These may have changed something, and are not undone:"
-    return "\n".join([head, *lines, *([f"Only read: {_joined(reading)}."] if reading else [])])
-
-
-def _groups(calls: Iterable[Call], remark: str = "") -> list[str]:
-    """Return the tools of some calls with their statuses: `getPet 200 x3, 404`."""
-    statuses: dict[str, Counter[str]] = {}
-    for call in calls:
-        statuses.setdefault(call.tool.name, Counter())[call.outcome] += 1
-    return [
-        f"{name} {', '.join(f'{status} x{count}' if count > 1 else status for status, count in counts.items())}{remark}"
-        for name, counts in statuses.items()
-    ]
-
-
-def _joined(groups: Sequence[str]) -> str:
-    more = len(groups) - _MAX_GROUPS
-    return "; ".join([*groups[:_MAX_GROUPS], *([f"and {more} more tools"] if more > 0 else [])])
-
-
-def _made(call: Call) -> str:
-    return f", id {call.made}" if call.made and call.status < 400 else ""
-
-
 def _is_id(value: Any) -> bool:
     return isinstance(value, str) or type(value) is int
-
-
-def shorten(arguments: Mapping[str, Any]) -> str:
-    """Return arguments as they are written in a call, shortened."""
-    parts = [f"{name}={_shown(value)}" for name, value in islice(arguments.items(), _MAX_LISTED)]
-    text = ", ".join(parts)
-    return text if len(text) <= _MAX_ARGUMENTS else f"{text[: _MAX_ARGUMENTS - 1]}…"
-
-
-def _shown(value: Any) -> str:
-    text = (
-        json.dumps(value[:_MAX_ARGUMENT] if isinstance(value, str) else value, ensure_ascii=False)
-        if (isinstance(value, str) or is_small_value(value))
-        else "…"
-    )
-    return text if len(text) <= _MAX_ARGUMENT else f"{text[: _MAX_ARGUMENT - 1]}…"
 
 
 def function_value(tool: Tool, result: CallToolResult) -> tuple[Any, list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from openapi_mcp.code_mode.calls import Call, report, shorten
+from openapi_mcp.code_mode.report import Call, report, shorten
 from openapi_mcp.code_mode.limits import CodeLimits
 from openapi_mcp.code_mode.tools import code_catalog
 from openapi_mcp.runtime.protocol import Session

@@ -4,7 +4,7 @@ The document itself is loaded on demand: a server with cached tools works withou
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -23,6 +23,7 @@ from .egress.guard import MIN_UNANSWERED, GuardedTransport
 from .egress.policy import EgressPolicy
 from .errors import Problem, UnknownTool, UsageError
 from .instructions import PROGRAMMED, SEARCHED, Instructions, instructions, overview
+from .offer import Offer
 from .runtime.errors import RequestError
 from .runtime.protocol import ServerDescription
 from .runtime.request.build import RequestOptions
@@ -30,7 +31,7 @@ from .runtime.request.credentials import read_variables
 from .runtime.request.redaction import redact
 from .runtime.result.sanitizing import secrets_of
 from .runtime.server.catalog import Catalog
-from .runtime.server.hooks import Elicitor, Limiter, Monitor, Observer
+from .runtime.server.hooks import Elicitor, Limiter, Monitor, Observer, Shaper
 from .runtime.server.server import Server
 from .runtime.tool import SecurityScheme, Tool
 from .runtime.types import Implementation
@@ -74,7 +75,9 @@ class Bridge:
         entries = None if config.no_cache else CompilationCache(Cache(folder()), config.source, options)
         if entries and (entry := entries.find()):
             _check_names(config, *entry)
-            return cls(config, *entry, indexes=entries.indexes(entry))
+            bridge = cls(config, *entry, indexes=entries.indexes(entry))
+            bridge.offer.check()
+            return bridge
         from .tools import compiler
 
         document = compiler.load(config.source, options, progress)
@@ -84,7 +87,9 @@ class Bridge:
             entries.store(entry)
         _check_names(config, *entry)
         kept = document if with_document or config.check_contract else None
-        return cls(config, *entry, kept, entries.indexes(entry) if entries else None)
+        bridge = cls(config, *entry, kept, entries.indexes(entry) if entries else None)
+        bridge.offer.check()
+        return bridge
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
@@ -92,16 +97,22 @@ class Bridge:
         base_urls, tools = self.config.base_url_map, self.compilation.tools
         tools = tuple(map(base_urls.apply, tools)) if base_urls.pairs else tools
         tools = tuple(map(values.apply, tools)) if (values := self.config.argument_values) else tools
-        return tools if self.confirmation is None else self.confirmation.tools(tools)
+        if self.config.prefix or self.config.client != "generic":
+            from .adaptation import named
+
+            tools = named(tools, self.config.prefix, self.config.profile, self.implementation.name)
+        return tools
 
     @cached_property
     def confirmation(self) -> "Confirmation | None":
-        """The questions to users before calls, with `confirm`."""
-        if self.config.confirm == "never":
+        """The questions to users before calls, with `confirm`, or where `x-mcp` asks for them."""
+        chosen = self.config.confirm
+        if chosen == "never" and not any(tool.confirm for tool in self.compilation.tools):
             return None
         from .elicitation.confirmation import Confirmation
 
-        return Confirmation(all_changes=self.config.confirm == "changing", max_wait=self.config.total_timeout)
+        wait = self.config.total_timeout
+        return Confirmation(all_changes=chosen == "changing", by_hints=chosen != "never", max_wait=wait)
 
     @cached_property
     def elicitor(self) -> Elicitor | None:
@@ -126,7 +137,8 @@ class Bridge:
     def sizes(self) -> Mapping[str, int]:
         """The bytes of each tool in the list, by its name."""
         measured = sizes(self.tools) if self.config.argument_values else self.compilation.sizes
-        return dict(zip((tool.name for tool in self.tools), measured, strict=True))
+        grown = zip(self.tools, self.compilation.tools, measured, strict=True)
+        return {tool.name: size + len(tool.name) - len(original.name) for tool, original, size in grown}
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -146,37 +158,26 @@ class Bridge:
         return self.loaded_document or compiler.load(self.config.source, self.config.compile_options)
 
     @cached_property
+    def offer(self) -> Offer:
+        """The tools as a server offers them."""
+        store = self.indexes if self.confirmation is None and not self.config.argument_values else None
+        tools = self.tools if self.confirmation is None else self.confirmation.tools(self.tools)
+        return Offer(tools, self.config, self.sizes, store)
+
+    @property
     def catalog(self) -> Catalog:
         """The tools as clients get them: listed, in pages of `page_size` if that is set, or by a search."""
-        return self._catalog_of(self.tools, self.config.mode)
+        return self.offer.catalog
 
-    def _catalog_of(self, tools: Sequence[Tool], mode: modes.Mode) -> Catalog:
-        names = {tool.name for tool in tools}
-        return modes.catalog(
-            tools,
-            mode,
-            [name for name in self.config.pinned if name in names],
-            page_size=self.config.page_size,
-            sizes=self.sizes,
-            limits=self.config.code_limits,
-            store=self.indexes if self.confirmation is None and not self.config.argument_values else None,
-        )
-
-    @cached_property
+    @property
     def rights(self) -> "ScopeRights":
         """The tools that the scopes of an access token allow, offered in the way that the whole is."""
-        from .authorization.rights import ScopeRights
-
-        searched = modes.Mode.CODE if self.config.mode is modes.Mode.CODE else modes.Mode.SEARCH
-        mode = searched if self.mode_decision.searches else modes.Mode.ALL
-        return ScopeRights(
-            self.tools, self.config.auth_rights, self.catalog, lambda tools: self._catalog_of(tools, mode)
-        )
+        return self.offer.rights
 
     @property
     def mode_decision(self) -> modes.ModeDecision:
         """The choice between list and search, with its reason."""
-        return modes.decide(self.config.mode, self.tools, self.sizes)
+        return self.offer.mode_decision
 
     def tool(self, name: str) -> Tool:
         """Return the tool of a name. Raises UnknownTool, which suggests the nearest name."""
@@ -188,6 +189,10 @@ class Bridge:
             hint = suggest_names(name, tools) or f"openapi-mcp inspect {source}"
             raise UnknownTool(f"no such tool: {name}", where=source, hint=hint)
         return tools[name]
+
+    def find(self, name: str) -> tuple[Self, Tool]:
+        """Return this bridge and its tool of a name. Raises UnknownTool."""
+        return self, self.tool(name)
 
     def security_schemes(self) -> tuple[SecurityScheme, ...]:
         """Return the security schemes that the tools use, each once, in the order they appear."""
@@ -256,6 +261,11 @@ class Bridge:
         secrets = [*secrets_of(options), *options.credentials.values(), *(value for _, value in options.headers)]
         return DriftLog(Contract(self.document, secrets))
 
+    @property
+    def drifts(self) -> "tuple[DriftLog, ...]":
+        """The contract check, if there is one. The caller closes it."""
+        return () if self.drift is None else (self.drift,)
+
     def instructions(self, *, lists_all: bool = False) -> Instructions:
         """Return the server's instructions: the user's, or an overview of the tools and the document's own text.
 
@@ -290,22 +300,27 @@ class Bridge:
         monitor: Monitor | None = None,
         observer: Observer | None = None,
         sign_ins: "UserSignIns | None" = None,
+        catalog: Catalog | None = None,
+        elicitor: Elicitor | None = None,
+        asks: bool = True,
     ) -> Server:
         """Make an MCP server of these tools, without a transport.
 
         `list_changed`: it announces changes of the list. `monitor` observes its calls, `observer` the API's responses;
-        without one, the contract check does, if there is one. `sign_ins` let its users sign in.
+        without one those are checked against the document if that was chosen. `sign_ins` let its users sign in. A
+        server of several APIs gives its own `catalog` and `elicitor`. Without `asks` nobody is asked before calls.
         """
         options = self.request_options()
         return Server(
-            self.catalog,
+            catalog or self.catalog,
             self.description(list_changed=list_changed),
             self.config.upstream(self.egress, self._guarded),
             options=options,
             source=self.oauth_tokens(options.credentials, sign_ins),
             monitor=monitor,
-            elicitor=self.elicitor,
-            max_result_bytes=self.config.max_result_tokens * BYTES_PER_TOKEN,
+            elicitor=(elicitor or self.elicitor) if asks else None,
+            shaper=self._shaper(),
+            max_result_bytes=self.config.result_tokens * BYTES_PER_TOKEN,
             limiter=self._limiter(),
             observer=observer or (self.drift.observe if self.drift else None),
             rights=lambda: self.rights,
@@ -329,6 +344,14 @@ class Bridge:
             patience=min(MIN_UNANSWERED, (config.total_timeout or MIN_UNANSWERED) / 2),
         )
 
+    def _shaper(self) -> Shaper | None:
+        """Return what reads the arguments `select` and `pages` of calls."""
+        if self.config.select == "never":
+            return None
+        from .answers.arguments import AnswerShaper
+
+        return AnswerShaper()
+
     def _limiter(self) -> Limiter | None:
         if not self.config.rate_limit:
             return None
@@ -338,7 +361,7 @@ class Bridge:
 
 
 def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -> None:
-    """Raise UsageError for a credential of no security scheme, a pin that is no tool, a FROM that is no base URL."""
+    """Raise UsageError for a credential of no security scheme, or a FROM that is no base URL."""
     for name in config.credentials:
         if name not in info.security_schemes:
             from .tools.names import suggest_names
@@ -346,8 +369,6 @@ def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -
             defined = ", ".join(info.security_schemes) or "none"
             hint = suggest_names(name, info.security_schemes) or f"the document's security schemes are: {defined}"
             raise UsageError(f"no such security scheme: {name}", where=f"--auth {name}=…", hint=hint)
-    modes.check_pins(compilation.tools, config.pinned)
-    config.auth_rights.check(compilation.tools)
     config.base_url_map.check(compilation.base_urls)
     if config.argument_values:
         config.argument_values.check(compilation.tools)

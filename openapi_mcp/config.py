@@ -15,6 +15,7 @@ import httpx
 from .authorization.resource import check_url
 from .authorization.scopes import ScopeSettings
 from .base_url_map import BaseUrlMap
+from .clients.profiles import PROFILES, Profile
 from .code_mode.limits import CodeLimits
 from .compilation import BaseUrlOptions, CompileOptions
 from .document.addresses import Certificates
@@ -83,12 +84,15 @@ class Config:
     explicit_fields: bool = False
     mode: Mode = Mode.AUTO
     pinned: tuple[str, ...] = ()
+    prefix: str | None = None
+    client: str = "generic"
     code_timeout: float = DEFAULTS["code_timeout"]
     code_calls: int = DEFAULTS["code_calls"]
     rate_limit: str | None = None
     upstream_rate_limit: str | None = None
     circuit_breaker: int = DEFAULTS["circuit_breaker"]
     confirm: str = "never"
+    select: str = "auto"
     sign_in_port: int | None = None
     sign_in_url: str | None = None
     redis: str | None = field(default=None, repr=False)
@@ -119,6 +123,7 @@ class Config:
             "base_url": base_urls.other,
             "base_url_map": base_urls if base_urls.pairs else BaseUrlMap(),
             "mode": _mode(options.get("mode")),
+            "prefix": parse_prefix(options.get("prefix")),
             "spec_headers": dict(parse_header(text, "--spec-header") for text in texts.get("spec_header", ())),
             "egress": EgressRules.parse_options(texts.get("egress_allow", ()), texts.get("egress_only", ())),
             "selection": Selection.parse(
@@ -167,8 +172,23 @@ class Config:
         """Apply a budget of the user to all tools, and the usual budget to those that are listed and not searched."""
         if self.budget is not None:
             return TokenBudget(budget=self.budget, compact=self.compact, max_tools=self.max_tools)
-        max_listed = {Mode.ALL: None, Mode.SEARCH: 0, Mode.CODE: 0, Mode.AUTO: MAX_LISTED_TOOLS}[self.mode]
+        max_listed = {Mode.ALL: None, Mode.SEARCH: 0, Mode.CODE: 0, Mode.AUTO: self.max_listed_tools}[self.mode]
         return TokenBudget(compact=self.compact, max_tools=self.max_tools, max_listed=max_listed)
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the client."""
+        return PROFILES[self.client]
+
+    @property
+    def result_tokens(self) -> int:
+        """The tokens of a result, which the client may limit further."""
+        return min(self.max_result_tokens, self.profile.max_result_tokens or self.max_result_tokens)
+
+    @property
+    def max_listed_tools(self) -> int:
+        """The tools that mode `auto` lists at most: those that the client takes, or that many clients do."""
+        return self.profile.max_tools or MAX_LISTED_TOOLS
 
     @property
     def code_limits(self) -> CodeLimits:
@@ -299,6 +319,18 @@ def _mode(value: Any) -> Mode:
     except ValueError:
         hint = f"modes are {', '.join(Mode)}"
         raise UsageError(f"unknown mode: {value}", where="--mode", hint=hint) from None
+
+
+_PREFIX: Final = re.compile(r"[A-Za-z0-9_-]{0,32}")
+"""A prefix of tools' names: it leaves them half of their 64 characters."""
+
+
+def parse_prefix(text: str | None) -> str | None:
+    """Return the prefix of tools' names. Raises UsageError."""
+    if text is not None and not _PREFIX.fullmatch(text):
+        hint = "write up to 32 letters, digits, - and _"
+        raise UsageError(f"not a prefix: {text!r}", where="--prefix", hint=hint)
+    return text
 
 
 def _index_or_name(value: Any) -> int | str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from .code_mode.limits import DEFAULT_LIMITS, CodeLimits
 from .errors import UsageError
-from .runtime.server.catalog import Catalog
+from .runtime.server.catalog import Catalog, ListedTool
 from .runtime.tool import Tool
 from .token_budget import tokens, tokens_of_bytes
 
@@ -53,11 +53,13 @@ class ModeDecision:
     reason: str = ""
 
 
-def decide(mode: Mode, tools: Sequence[Tool], sizes: Mapping[str, int] = {}) -> ModeDecision:
-    """Choose between list and search; `sizes` are those of Catalog."""
+def decide(
+    mode: Mode, tools: Sequence[Tool], sizes: Mapping[str, int] = {}, max_listed: int = MAX_LISTED_TOOLS
+) -> ModeDecision:
+    """Choose between list and search; `sizes` are those of Catalog, a client takes `max_listed` tools."""
     if mode is not Mode.AUTO:
         return ModeDecision(False) if mode is Mode.ALL else ModeDecision(True, "requested with --mode")
-    reason = _excess(tools, sizes)
+    reason = _excess(tools, sizes, max_listed)
     if reason and not _has_search():
         return ModeDecision(False, f"{reason}; but this Python's SQLite was built without FTS5, so there is no search")
     return ModeDecision(bool(reason), reason)
@@ -69,9 +71,10 @@ def _has_search() -> bool:
     return full_text.is_available()
 
 
-def _excess(tools: Sequence[Tool], sizes: Mapping[str, int]) -> str:
-    if len(tools) > MAX_LISTED_TOOLS:
-        return f"{len(tools):,} tools are more than the {MAX_LISTED_TOOLS} that many clients accept"
+def _excess(tools: Sequence[Tool], sizes: Mapping[str, int], max_listed: int) -> str:
+    if len(tools) > max_listed:
+        clients = "many clients accept" if max_listed == MAX_LISTED_TOOLS else "the client accepts"
+        return f"{len(tools):,} tools are more than the {max_listed} that {clients}"
     cost = sum(tokens_of_bytes(sizes[tool.name]) if tool.name in sizes else tokens(tool) for tool in tools)
     return f"the list would cost {cost:,} tokens, more than {MAX_LISTED_TOKENS:,}" if cost > MAX_LISTED_TOKENS else ""
 
@@ -85,17 +88,20 @@ def catalog(
     sizes: Mapping[str, int] = {},
     limits: CodeLimits = DEFAULT_LIMITS,
     store: "IndexStore | None" = None,
+    max_listed: int = MAX_LISTED_TOOLS,
+    select: str = "never",
 ) -> Catalog:
     """Return the tools as a mode offers them; `pinned` are listed in a search as well; `sizes` are those of Catalog.
 
-    The index of a search is kept in `store`.
+    The index of a search is kept in `store`. `max_listed` is as for `decide`. `select`
+    tells which tools are listed with the arguments of `answers.arguments`.
 
     Raises UsageError for a pin that is no tool or has the name of a search tool, where SQLite has no full-text search,
     and where the sandbox of code mode is not installed.
     """
     check_pins(tools, pinned)
-    if not decide(mode, tools, sizes).searches:
-        return Catalog(tools, page_size=page_size, sizes=sizes)
+    if not decide(mode, tools, sizes, max_listed).searches:
+        return Catalog(_listed(tools, select, tools), page_size=page_size, sizes=sizes)
     from .runtime.search.tools import NAMES, search_catalog
 
     if reserved := (CODE_NAMES if mode is Mode.CODE else NAMES).intersection(pinned):
@@ -107,7 +113,19 @@ def catalog(
         raise UsageError(message, where=f"--mode {mode}", hint=hint)
     if mode is Mode.CODE:
         return _code_catalog(tools, pinned, page_size, limits, store)
-    return search_catalog(tools, pinned=pinned, page_size=page_size, store=store)
+    found = search_catalog(tools, pinned=pinned, page_size=page_size, store=store)
+    if select == "never":
+        return found
+    return Catalog(_listed(found.tools, select, tools), hidden=tools, page_size=page_size)
+
+
+def _listed(tools: Sequence[ListedTool], select: str, called: Sequence[Tool]) -> Sequence[ListedTool]:
+    """Return tools with the arguments `select` and `pages`, as far as they are offered."""
+    if select == "never":
+        return tools
+    from .answers.arguments import listed
+
+    return listed(tools, called, offers_all=select == "all")
 
 
 def check_pins(tools: Sequence[Tool], pinned: Sequence[str]) -> None:

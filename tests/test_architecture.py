@@ -14,7 +14,8 @@ LAYERS = {
     RUNTIME: [
         "types errors media_types stdio_streams background session_state",
         "jsontext event_streams json_schema protocol tool",
-        "arguments optional request upstream",
+        "arguments",
+        "optional request upstream",
         "result",
         "server",
         "search http stdio declarations",
@@ -29,12 +30,13 @@ LAYERS = {
         "curation",
         "oauth instructions overlay answers",
         "tools cache",
-        "contract code_mode telemetry replicas",
+        "contract code_mode telemetry replicas adaptation",
         "modes",
         "options",
-        "config",
+        "config settings",
+        "offer",
         "bridge",
-        "generator",
+        "generator gateway check",
         "cli",
         "__main__",
     ],
@@ -80,8 +82,12 @@ HEAVY = {
 """Never imported at the top of a module, so that `serve` starts at once."""
 
 ON_DEMAND = {
+    "adaptation": {"tools"},
+    "gateway": {"authorization", "contract", "telemetry", "tools"},
+    "offer": {"adaptation", "authorization", "runtime"},
     "__init__": {"bridge", "config", "errors", "runtime"},
     "bridge": {
+        "adaptation",
         "answers",
         "authorization",
         "contract",

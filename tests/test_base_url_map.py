@@ -10,10 +10,10 @@ from openapi_mcp.base_url_map import BaseUrlMap
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.cli import report
 from openapi_mcp.cli.generate import GenerateOptions, package
-from openapi_mcp.cli.settings import read_settings
 from openapi_mcp.config import Config
 from openapi_mcp.errors import UsageError
 from openapi_mcp.runtime.request.build import build_request
+from openapi_mcp.settings.file import read_file
 from tests.runtime.making import tool
 
 API, UPLOADS = "https://api.example.com/v1", "https://uploads.example.com/v1"
@@ -76,10 +76,10 @@ def test_invalid_base_urls_are_errors_with_a_hint(texts: list[str]) -> None:
 )
 def test_settings_file_has_pairs_as_a_text_a_list_or_a_table(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.toml").write_text(text)
-    config = Config.from_options("petstore.yaml", read_settings(tmp_path / "a.toml"))
+    config = Config.from_options("petstore.yaml", read_file(tmp_path / "a.toml").options)
     assert config.base_url_map.pairs == ((UPLOADS, STAGING),)
     (tmp_path / "a.toml").write_text(f'base-url = "{STAGING}"')
-    config = Config.from_options("petstore.yaml", read_settings(tmp_path / "a.toml"))
+    config = Config.from_options("petstore.yaml", read_file(tmp_path / "a.toml").options)
     assert (config.base_url, config.base_url_map) == (STAGING, BaseUrlMap())
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.cli.settings import read_settings
 from openapi_mcp.config import Config
 from openapi_mcp.errors import UsageError
 from openapi_mcp.runtime.tool import SecurityScheme
+from openapi_mcp.settings.file import read_file
 
 SETTINGS = """
 base-url = "https://api.example.com/v2"
@@ -26,7 +26,7 @@ shopKey = "secret"
 def settings(tmp_path: Path, text: str) -> dict[str, Any]:
     file = tmp_path / "openapi-mcp.toml"
     file.write_text(text)
-    return read_settings(file)
+    return read_file(file).options
 
 
 def test_settings_file_holds_options(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_texts_of_the_settings_file_name_environment_variables(tmp_path: Path, m
 def test_unset_variable_of_the_settings_file_is_an_error(tmp_path: Path, value: str) -> None:
     with pytest.raises(UsageError, match="the environment variable NOBODY_SET_THIS is not set") as caught:
         settings(tmp_path, f"server-var = {value}")
-    assert caught.value.where.endswith("openapi-mcp.toml, server-var")
+    assert caught.value.where.endswith("openapi-mcp.toml, line 1")
     assert "$${NOBODY_SET_THIS}" in caught.value.hint
 
 
@@ -91,7 +91,7 @@ def test_dollar_and_brace_without_a_name_is_an_error_that_shows_no_secret(tmp_pa
 
 def test_missing_settings_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read the settings file"):
-        read_settings(tmp_path / "nowhere.toml")
+        read_file(tmp_path / "nowhere.toml")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from openapi_mcp.cli.main import app
-from openapi_mcp.cli.settings import HttpSettings, read_settings
+from openapi_mcp.cli.settings import HttpSettings
 from openapi_mcp.code_mode.limits import CodeLimits
 from openapi_mcp.compilation import MAX_INSTRUCTIONS
 from openapi_mcp.config import Config
@@ -21,13 +21,14 @@ from openapi_mcp.options.option import GROUPS, Option
 from openapi_mcp.options.table import DEFAULTS, OPTIONS, SETTINGS, of_command, settings_schema
 from openapi_mcp.runtime.server.server import MAX_RESULT_BYTES
 from openapi_mcp.runtime.upstream.client import MAX_RESPONSE_BYTES
+from openapi_mcp.settings.file import read_file
 from openapi_mcp.token_budget import BUDGET, BYTES_PER_TOKEN
 from tests.conftest import ROOT
 
 SCHEMA = ROOT / "specs" / "settings.schema.json"
 COMMANDS = (
     *("serve", "inspect", "search", "call", "login", "logout", "generate", "bundle", "cache", "overlay"),
-    *("install", "uninstall"),
+    *("install", "uninstall", "check"),
 )
 PARSED = {
     "set",
@@ -99,10 +100,11 @@ def test_settings_file_accepts_what_the_schema_accepts(name: str, value: Any, tm
     file = tmp_path / "settings.toml"
     file.write_text(f"{name} = {toml(value)}\n")
     if jsonschema.Draft202012Validator(settings_schema()).is_valid({name: value}):
-        assert read_settings(file) == {name.replace("-", "_"): value}
+        expected = str(tmp_path / value) if name == "ca" else value  # a path is relative to the file
+        assert read_file(file).options == {name.replace("-", "_"): expected}
     else:
         with pytest.raises(UsageError, match=name):
-            read_settings(file)
+            read_file(file)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

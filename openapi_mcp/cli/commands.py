@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -32,10 +33,14 @@ def command(app: typer.Typer, name: str = "", *, epilog: str = "") -> Callable[[
     def register(function: Callable[..., None]) -> None:
         command_name = name or function.__name__
         options = of_command(command_name)
+        words = [option for option in options if option.group == ARGUMENTS]
+        takes_file = len(words) > 1 and words[0].name == "spec"
         own = inspect.signature(function).parameters.keys() - {"values"}
         takes_values = "values" in inspect.signature(function).parameters
 
         def run(**parameters: Any) -> None:
+            if takes_file:
+                _use_settings_file(words, parameters)
             for option in options:
                 if option.required and parameters[option.name] is None:  # typer 0.16 with click 8.3 lets it pass
                     raise typer.BadParameter(f"Missing argument {_metavar(option)}.")
@@ -44,7 +49,9 @@ def command(app: typer.Typer, name: str = "", *, epilog: str = "") -> Callable[[
                 arguments["values"] = {key: _plain(value) for key, value in parameters.items() if is_used(value)}
             function(**arguments)
 
-        signature = inspect.Signature(list(map(_parameter, options)))
+        signature = inspect.Signature(
+            [_parameter(option, checked_later=takes_file and option in words) for option in options]
+        )
         run.__signature__ = signature  # type: ignore[attr-defined]  # typer reads the options from it
         app.command(command_name, cls=Command, help=function.__doc__, epilog=epilog or None)(run)
 
@@ -60,8 +67,36 @@ def _plain(value: Any) -> Any:
     return value.value if isinstance(value, StrEnum) else value
 
 
-def _parameter(option: Option) -> inspect.Parameter:
-    """Return an option as a parameter of a function, as typer reads it."""
+def _use_settings_file(words: list[Option], parameters: dict[str, Any]) -> None:
+    """Give the words of a command line without SPEC to the arguments after it, where a settings file names it."""
+    from ..settings.file import find_file, is_document, read_file
+
+    first = parameters["spec"]
+    file = None if first is None or is_document(first) else parameters.get("config") or find_file(Path())
+    if file is None:
+        return
+    with reported_errors(debug=bool(parameters.get("debug"))):
+        if first in read_file(file).apis:
+            return
+    values = [first]
+    for option in words[1:]:
+        given = parameters[option.name]
+        values += (list(map(str, given)) if option.many else [str(given)]) if is_used(given) else []
+    for option in words[1:]:
+        value = values if option.many else option.kind(values.pop(0)) if values else None
+        parameters[option.name] = value
+        values = [] if option.many else values
+    parameters["spec"] = None
+    if values:
+        raise typer.BadParameter(f"Got an unexpected extra argument; {first} is no document, and {file} names one.")
+
+
+def _parameter(option: Option, *, checked_later: bool = False) -> inspect.Parameter:
+    """Return an option as a parameter of a function, as typer reads it.
+
+    `checked_later`: whether an argument is missing turns out once it is known whether the first one is SPEC.
+    """
+    required = option.required and not checked_later
     kind: Any = list[option.kind] if option.many else option.kind  # type: ignore[name-defined]  # for typer to read
     if option.choices:
         kind = _choices(option)
@@ -71,9 +106,9 @@ def _parameter(option: Option) -> inspect.Parameter:
     return inspect.Parameter(
         option.name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if option.required else option.default if is_flag else None,
+        default=inspect.Parameter.empty if required else option.default if is_flag else None,
         annotation=Annotated[
-            kind if option.required or is_flag else kind | None,
+            kind if required or is_flag else kind | None,
             typer.Argument(**details) if option.group == ARGUMENTS else typer.Option(*_flags(option), **details),
         ],
     )

@@ -1,11 +1,9 @@
 """The command line: commands turn options into a `Config` and a `Bridge` into text; other modules do the work."""
 
-import gc
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +11,13 @@ import typer
 
 from .. import __version__
 from ..errors import CallFailed, UsageError
-from . import console, install
+from . import check, console, diff, install
 from .commands import CommandGroup, Values, command, reported_errors
 
 if TYPE_CHECKING:
     from ..bridge import Bridge
     from ..errors import Problem
+    from ..gateway.gateway import Served
     from ..generator.package import Runtime
     from .settings import Settings
 
@@ -56,11 +55,13 @@ Examples:
       for other machines, whose clients send the token
   openapi-mcp serve petstore.yaml --config petstore.toml
       with options from a file; `openapi-mcp settings-schema` describes it
+  openapi-mcp serve
+      what openapi-mcp.toml in this folder says: one API or several; `openapi-mcp init` writes it
 """
 
 
 @command(app, epilog=SERVE_EXAMPLES)
-def serve(spec: str, transport: str | None, debug: bool, values: Values) -> None:
+def serve(spec: str | None, transport: str | None, debug: bool, values: Values) -> None:
     """Serve the operations of SPEC as MCP tools.
 
     A call of a tool is one request to the API, and the response is its result.
@@ -68,39 +69,47 @@ def serve(spec: str, transport: str | None, debug: bool, values: Values) -> None
     http://127.0.0.1:8000/mcp (Streamable HTTP). It runs until it is interrupted or its stdin ends.
     Which tools are served, and how to connect, is printed on stderr.
     """
+    from . import destinations
     from .serve import stdio
-    from .settings import LISTENING, HttpSettings, drop_placeholders
+    from .settings import LISTENING, HttpSettings, drop_placeholders, open_served
 
     with reported_errors(debug):
         drop_placeholders(os.environ)
         settings = _settings(spec, values)
         options = settings.options()
-        over_http = (transport or _transport(listening=bool(LISTENING & options.keys()))) == "http"
-        _check_stdin(spec, options, over_http=over_http)
-        bridge = _open(settings)
+        transport = transport or options.get("transport") or _transport(listening=bool(LISTENING & options.keys()))
+        over_http = transport == "http"
+        _check_stdin(settings.source, options, over_http=over_http)
+        served = open_served(settings, check=destinations.check)
         stdio.handle_signals()
         if over_http:
             from .serve import http
 
-            http.serve(settings, bridge, HttpSettings.from_options(options))
+            http.serve(settings, served, HttpSettings.from_options(options))
         else:
-            stdio.serve(settings, bridge)
+            stdio.serve(settings, served)
 
 
 @command(app)
-def inspect(spec: str, tool: str | None, as_json: bool, validate: bool, debug: bool, values: Values) -> None:
+def inspect(spec: str | None, tool: str | None, as_json: bool, validate: bool, debug: bool, values: Values) -> None:
     """Show the tools of SPEC and its problems.
 
     Lists the tools with the tokens that each costs a model, the defects of the document, and whether `serve` lists or
     searches the tools. Tokens are estimated: the bytes of the tool's entry in the list, divided by four.
     """
+    from ..bridge import Bridge
     from . import inspection
 
     with reported_errors(debug):
-        bridge = _open(_settings(spec, values), with_document=tool is None)
+        bridge = _served(spec, values, with_document=tool is None)
         if tool is not None:
-            match = bridge.tool(tool)
+            _, match = bridge.find(tool)
             _print_json(inspection.tool_json(match)) if as_json else console.out("\n".join(inspection.tool_page(match)))
+            return
+        if not isinstance(bridge, Bridge):
+            from . import gateway_report as of_several
+
+            _print_json(of_several.gateway_json(bridge)) if as_json else of_several.print_gateway(bridge)
             return
         problems = bridge.problems + (_validation_problems(bridge) if validate else ())
         if as_json:
@@ -126,7 +135,7 @@ Examples:
 
 @command(app, epilog=SEARCH_EXAMPLES)
 def search(
-    spec: str,
+    spec: str | None,
     query: str | None,
     explain: bool,
     limit: int | None,
@@ -143,14 +152,14 @@ def search(
     from .search import found_tools, print_rows
 
     with reported_errors(debug):
-        bridge = _open(_settings(spec, values | {"mode": "search"}))
-        rows = found_tools(bridge.tools, query or "", topic or "", limit, explain=explain, store=bridge.indexes)
+        served = _served(spec, values | {"mode": "search"})
+        rows = found_tools(served.tools, query or "", topic or "", limit, explain=explain, store=served.offer.store)
         _print_json(rows) if as_json else print_rows(rows)
 
 
 @command(app)
 def call(
-    spec: str,
+    spec: str | None,
     tool: str,
     arguments: list[str] | None,
     json_arguments: str | None,
@@ -166,8 +175,7 @@ def call(
     from . import call as call_command
 
     with reported_errors(debug):
-        bridge = _open(_settings(spec, values))
-        match = bridge.tool(tool)
+        bridge, match = _served(spec, values).find(tool)
         call_arguments = call_command.read_arguments(match, arguments or [], json_arguments)
         if dry_run:
             text, deviations = call_command.request_text(bridge, match, call_arguments)
@@ -184,7 +192,7 @@ def call(
 
 @command(app)
 def login(
-    spec: str,
+    spec: str | None,
     scheme: str | None,
     device: bool,
     no_browser: bool,
@@ -201,23 +209,23 @@ def login(
     from . import login as login_command
 
     with reported_errors(debug):
-        bridge = _open(_settings(spec, values))
+        bridge = _bridge(spec, values)
         place = login_command.sign_in(bridge, scheme, device=device, browser=not no_browser, port=redirect_port or 0)
         console.err(place)
 
 
 @command(app)
-def logout(spec: str, scheme: str | None, debug: bool, values: Values) -> None:
+def logout(spec: str | None, scheme: str | None, debug: bool, values: Values) -> None:
     """Sign out of the API of SPEC: revoke the token of `login`, and remove it from this machine."""
     from . import login as login_command
 
     with reported_errors(debug):
-        console.err(login_command.sign_out(_open(_settings(spec, values)), scheme))
+        console.err(login_command.sign_out(_bridge(spec, values), scheme))
 
 
 @command(app)
 def generate(
-    spec: str,
+    spec: str | None,
     out: Path,
     name: str | None,
     runtime: "Runtime | None",
@@ -244,7 +252,7 @@ def generate(
             force=force,
         )
         # A package lists all its tools.
-        bridge = _open(_settings(spec, values | {"mode": "all"}), with_document=True)
+        bridge = _bridge(spec, values | {"mode": "all"}, with_document=True)
         for line in generate_command.changes(bridge, options) if check else generate_command.write(bridge, options):
             console.out(line)
         if bundle and not check:
@@ -311,6 +319,8 @@ def settings_schema() -> None:
 
 
 install.register(app)
+diff.register(app)
+check.register(app)
 
 
 def main() -> None:
@@ -342,35 +352,27 @@ def _check_stdin(source: str, options: Mapping[str, Any], *, over_http: bool) ->
         raise UsageError("stdin can be read only once", hint="--watch and --workers need the document in a file")
 
 
-def _settings(spec: str, values: Values) -> "Settings":
+def _settings(spec: str | None, values: Values) -> "Settings":
     """Return the settings of a command: the document, the options of the command line, and the settings file."""
     from .settings import Settings
 
     values = dict(values)
     file = values.pop("config", None)
-    return Settings(spec, values, file)
+    return Settings.find(spec, values, file)
 
 
-def _open(settings: "Settings", *, with_document: bool = False) -> "Bridge":
-    """Open the bridge that the settings describe, showing progress at a terminal."""
-    from .settings import ProgressLine
+def _bridge(spec: str | None, values: Values, *, with_document: bool = False) -> "Bridge":
+    """Open the bridge of one document."""
+    from .settings import open_bridge
 
-    with ProgressLine(f"reading {settings.source}") as progress, _garbage_collection_paused():
-        return settings.bridge(progress, with_document=with_document)
+    return open_bridge(_settings(spec, values), with_document=with_document)
 
 
-@contextmanager
-def _garbage_collection_paused() -> Iterator[None]:
-    """Pause garbage collection while tools are made: they stay in memory, and examining them takes a sixth of the time.
+def _served(spec: str | None, values: Values, *, with_document: bool = False) -> "Served":
+    """Open the bridge of a document, or the gateway of several APIs."""
+    from .settings import open_served
 
-    Objects made meanwhile are not examined later either: they live as long as the program.
-    """
-    gc.disable()
-    try:
-        yield
-        gc.freeze()
-    finally:
-        gc.enable()
+    return open_served(_settings(spec, values), with_document=with_document)
 
 
 def _validation_problems(bridge: "Bridge") -> "tuple[Problem, ...]":

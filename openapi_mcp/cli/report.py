@@ -3,7 +3,7 @@
 import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..bridge import Bridge
 from ..errors import BridgeError, Problem
@@ -12,6 +12,9 @@ from ..runtime.request.redaction import redact
 from ..runtime.tool import Tool
 from ..token_budget import tokens, total
 from . import destinations
+
+if TYPE_CHECKING:
+    from ..gateway.gateway import Served
 
 
 def printable(text: str) -> str:
@@ -111,12 +114,13 @@ def credentials(bridge: Bridge) -> list[str]:
     return lines + [f"{printable(name)}: set, but no tool uses it" for name in sorted(unused)]
 
 
-def connections(bridge: Bridge, url: str) -> list[str]:
+def connections(served: "Served", url: str) -> list[str]:
     """Return the URL of an HTTP server, and commands that connect clients to it."""
     from ..clients.snippets import http_command
 
-    install = shlex.join(["openapi-mcp", "install", redact(bridge.config.source), "--http", url, "--client"])
-    return [url, http_command(bridge.implementation.name, url), f"{install} cursor|vscode|codex|…"]
+    source = [redact(served.config.source)] if served.config.source else []
+    install = shlex.join(["openapi-mcp", "install", *source, "--http", url, "--client"])
+    return [url, http_command(served.implementation.name, url), f"{install} cursor|vscode|codex|…"]
 
 
 def serving(bridge: Bridge, connection: Sequence[str]) -> str:

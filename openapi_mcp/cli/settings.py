@@ -1,21 +1,17 @@
-"""The settings of a command: options of the command line and of a TOML file, from which a bridge is opened.
+"""The settings of a command: options of the command line and of a settings file, from which a bridge is opened.
 
-The keys of the file are the names of the options (`base-url = "https://…"`); the command line wins. In its texts
-`${NAME}` stands for the environment variable NAME, and `$$` for a `$`. Only this module reads the file. `HttpSettings`
-holds the options of the HTTP server; those of the tools, which may change while it listens, are in `Config`.
-`ProgressLine` shows the current step of long work: only on a terminal, only on stderr, and only once it has taken a
-second.
+The command line wins. `HttpSettings` holds the options of the HTTP server; those of the tools, which may change while
+it listens, are in `Config`. `ProgressLine` shows the current step of long work: only on a terminal, only on stderr, and
+only once it has taken a second.
 """
 
+import gc
 import ipaddress
-import os
 import re
 import threading
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -24,16 +20,14 @@ from ..bridge import Bridge
 from ..config import Config
 from ..errors import UsageError
 from ..options.table import DEFAULTS, SETTINGS
-from ..regular_files import MAX_SETTINGS_BYTES, UnfitFile, read_regular
 from ..runtime.request.headers import is_field_name
 from ..runtime.result.sanitizing import secrets_of
+from ..settings.file import FILE_NAME, FileSettings, find_file, is_document, read_file
 from . import console
 
 if TYPE_CHECKING:
     from ..authorization.settings import DoorSettings
-
-_VARIABLE: Final = re.compile(r"\$\$|\$\{(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}|[^}]*\}?)")
-"""A `$$`, or the name of an environment variable in braces; any other `$` is a `$`."""
+    from ..gateway.gateway import Gateway, Served
 
 LISTENING: Final = frozenset({"host", "port", "path"})
 """Options that ask for HTTP where no transport is named."""
@@ -43,83 +37,139 @@ LISTENING: Final = frozenset({"host", "port", "path"})
 class Settings:
     """A document, the options of the command line by name, and the settings file if there is one.
 
-    It can be sent to another process, which then opens the same bridge.
+    Without a `source` the file says what is served: one document, or several APIs; `api` chooses one of these. It can
+    be sent to another process, which then opens the same tools.
     """
 
-    source: str = field(repr=False)
+    source: str = field(default="", repr=False)
     command_line: Mapping[str, Any] = field(default_factory=dict, repr=False)
     file: Path | None = None
+    api: str = ""
+
+    @classmethod
+    def find(cls, spec: str | None, options: Mapping[str, Any], file: Path | None = None) -> Self:
+        """Return the settings for a document, or an API of a settings file. Raises UsageError where there is neither.
+
+        A document that is named is served without the file of the folder, which is about another one.
+        """
+        if spec is not None and (file is not None or is_document(spec)):
+            found = None if file is None or is_document(spec) else read_file(file)
+            return cls("", options, file, spec) if found and spec in found.apis else cls(spec, options, file)
+        file = file or find_file(Path())
+        if file is None:
+            if spec is not None:
+                return cls(spec, options)
+            hint = f"name a document: openapi-mcp serve petstore.yaml; or write {FILE_NAME} with `openapi-mcp init`"
+            raise UsageError("no document is named, and this folder has no settings file", where="SPEC", hint=hint)
+        if spec is None:
+            return cls("", options, file)
+        return cls("", options, file, spec) if spec in read_file(file).apis else cls(spec, options)
+
+    @property
+    def place(self) -> str:
+        """The document as it was named, or the file that names it."""
+        return self.source or str(self.file)
 
     def options(self) -> dict[str, Any]:
-        """Return all options, reading the file as it is now. Raises UsageError."""
-        options = (read_settings(self.file) if self.file else {}) | dict(self.command_line)
-        console.hide(console.secrets_of_options(self.source, options))
+        """Return all options of the server or of its API, reading the file as it is now. Raises UsageError."""
+        file = self.contents()
+        if self.api and self.api not in file.apis:
+            hint = f"its APIs are {', '.join(file.apis) or 'none'}"
+            raise UsageError(f"no such API: {self.api}", where=str(self.file), hint=hint)
+        options = (file.of_api(self.api) if self.api else dict(file.options)) | dict(self.command_line)
+        console.hide(console.secrets_of_options(self.source or options.get("spec", ""), options))
         return options
 
+    def contents(self) -> FileSettings:
+        """Return the contents of the file as it is now; empty where there is none. Raises UsageError."""
+        return read_file(self.file) if self.file else FileSettings(Path())
+
     def bridge(self, progress: Callable[[str], None] = lambda _: None, *, with_document: bool = False) -> Bridge:
-        """Open the bridge that these options describe, from the document as it is now. Raises BridgeError.
+        """Open the bridge of the one document that these options describe, as it is now. Raises BridgeError.
 
         `progress` and `with_document` are as of `Bridge.open`.
         """
-        config = Config.from_options(self.source, self.options())
-        bridge = Bridge.open(config, progress, with_document=with_document)
-        with suppress(UsageError):  # reported by a command that needs credentials
-            console.hide(secrets_of(bridge.request_options()))
+        apis = self.contents().apis
+        if apis and not self.api:
+            hint = f"name one: {', '.join(apis)}" if not self.source else "leave SPEC out, or name an API of the file"
+            raise UsageError("the settings file describes several APIs", where=str(self.file), hint=hint)
+        options = self.options()
+        source = self.source or options.get("spec")
+        if not source:
+            raise UsageError("the settings file names no document", where=str(self.file), hint='add spec = "…"')
+        bridge = Bridge.open(Config.from_options(source, options), progress, with_document=with_document)
+        hide_secrets(bridge)
         return bridge
 
+    def open(
+        self,
+        progress: Callable[[str], None] = lambda _: None,
+        *,
+        with_document: bool = False,
+        previous: "Served | None" = None,
+        check: Callable[[Bridge], object] = lambda _: None,
+    ) -> "Served":
+        """Open the bridge of one document, or the gateway of several APIs. Raises BridgeError.
 
-def read_settings(path: Path) -> dict[str, Any]:
-    """Read the options of a TOML file, by their Python names. Raises UsageError, which names the setting."""
-    try:
-        settings = tomllib.loads(read_regular(path, MAX_SETTINGS_BYTES).decode("utf-8"))
-    except UnfitFile as error:
-        raise UsageError(f"the settings file {error.reason}", where=str(path), hint="check --config") from None
-    except OSError as error:
-        raise UsageError(
-            f"cannot read the settings file: {error.strerror}", where=str(path), hint="check --config"
-        ) from None
-    except ValueError as error:
-        raise UsageError(f"the settings file is not TOML: {error}", where=str(path), hint="correct the file") from None
-    settings = _flat(settings)
-    options = {name.replace("-", "_"): _expanded(value, f"{path}, {name}") for name, value in settings.items()}
-    for name, value in options.items():
-        option = SETTINGS.get(name)
-        if option is None:
-            hint = f"settings are {', '.join(sorted(each.setting for each in SETTINGS.values()))}"
-            raise UsageError(f"unknown setting: {name.replace('_', '-')}", where=str(path), hint=hint)
-        if not option.accepts(value):
-            hint = "`openapi-mcp settings-schema` prints the JSON Schema of this file"
-            raise UsageError(f"{option.setting} must be {option.expectation}", where=str(path), hint=hint)
-    return options
+        An API that cannot be loaded, or that `check` refuses, is that of the `previous` gateway, or left out; an error
+        with `strict`.
+        """
+        if self.source or self.api or not self.contents().apis:
+            return self.bridge(progress, with_document=with_document)
+        return _open_gateway(self, progress, previous, check=check, with_document=with_document)
 
 
-def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with those of `[auth.server]` by their own names: `issuer` there is `auth-issuer`."""
-    auth = settings.get("auth")
-    server = auth.get("server") if isinstance(auth, dict) else None
-    if not isinstance(auth, dict) or not isinstance(server, dict):
-        return settings
-    credentials = {name: value for name, value in auth.items() if name != "server"}
-    return {
-        **{name: value for name, value in settings.items() if name != "auth"},
-        **({"auth": credentials} if credentials else {}),
-        **{f"auth-{name}": value for name, value in server.items()},
-    }
+def hide_secrets(bridge: Bridge) -> None:
+    """Keep the credentials of a bridge out of all that is printed."""
+    with suppress(UsageError):  # reported by a command that needs credentials
+        console.hide(secrets_of(bridge.request_options()))
 
 
-def _expanded(value: Any, where: str) -> Any:
-    """Return a value of the file with the environment variables that its texts name. Raises UsageError."""
-    if isinstance(value, dict):
-        return {name: _expanded(inner, where) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_expanded(inner, where) for inner in value]
-    return _VARIABLE.sub(partial(_variable, where), value) if isinstance(value, str) else value
+_OF_ALL: Final = frozenset({"pin", "instructions", "client", "auth_scopes", "auth_includes"})
+"""Options that are about the tools of all APIs together."""
 
 
-def variables_of_file(path: Path) -> Iterator[str]:
-    """Yield the environment variables that the texts of a settings file name. The file must have been read before."""
-    text = read_regular(path, MAX_SETTINGS_BYTES).decode("utf-8")
-    yield from (match["name"] for match in _VARIABLE.finditer(text) if match["name"])
+def _open_gateway(
+    settings: Settings,
+    progress: Callable[[str], None],
+    previous: "Served | None" = None,
+    *,
+    check: Callable[[Bridge], object] = lambda _: None,
+    with_document: bool = False,
+) -> "Gateway":
+    """Open the gateway that a settings file describes; the arguments are as of `Settings.open`. Raises BridgeError."""
+    from ..gateway.gateway import Gateway
+
+    file = settings.contents()
+    _check_command_line(settings.command_line)
+    options = {**file.options, **settings.command_line}
+    gateway = Gateway.open(
+        Config.from_options("", options),
+        {name: _config(file, name, settings.command_line) for name in file.apis},
+        progress,
+        check=check,
+        strict=bool(options.get("strict")),
+        previous=previous if isinstance(previous, Gateway) else None,
+        with_document=with_document,
+    )
+    for bridge in gateway.bridges.values():
+        hide_secrets(bridge)
+    return gateway
+
+
+def _check_command_line(options: Mapping[str, Any]) -> None:
+    """Raise UsageError for an option of one API: it would be that of all, and a credential would go to each."""
+    for name in options:
+        if name in SETTINGS and SETTINGS[name].to == "config" and SETTINGS[name].scope == "api":
+            hint = "write it into the table of its API in the settings file, or name the API as SPEC"
+            raise UsageError(f"--{SETTINGS[name].setting} is an option of one API", where="the options", hint=hint)
+
+
+def _config(file: FileSettings, name: str, command_line: Mapping[str, Any]) -> Config:
+    """Return the options of one API; the command line wins. Raises UsageError."""
+    options = {"prefix": name, **file.of_api(name), **command_line}
+    console.hide(console.secrets_of_options(options["spec"], options))
+    return Config.from_options(options["spec"], {key: options[key] for key in options.keys() - _OF_ALL})
 
 
 def drop_placeholders(environment: MutableMapping[str, str]) -> None:
@@ -127,19 +177,6 @@ def drop_placeholders(environment: MutableMapping[str, str]) -> None:
     for name, value in list(environment.items()):
         if value.startswith("$") and value in (f"${{{name}}}", f"${{env:{name}}}", f"${name}"):
             del environment[name]
-
-
-def _variable(where: str, match: re.Match[str]) -> str:
-    name = match["name"]
-    if match[0] == "$$":
-        return "$"
-    if not name:
-        message = "${ must begin the name of an environment variable in braces, as ${NAME}"  # the text may be a secret
-        raise UsageError(message, where=where, hint="write $$ for a $")
-    if name not in os.environ:
-        hint = f"set {name}; or write $${{{name}}} where the text itself is meant"
-        raise UsageError(f"the environment variable {name} is not set", where=where, hint=hint)
-    return os.environ[name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,3 +315,31 @@ class ProgressLine:
         with Console(file=self._terminal).status(Text(console.safe(self.step))) as status:
             while not self._finished.wait(0.1):
                 status.update(Text(console.safe(self.step)))
+
+
+def open_served(
+    settings: Settings, *, with_document: bool = False, check: Callable[[Bridge], object] = lambda _: None
+) -> "Served":
+    """Open what the settings describe, showing progress at a terminal; the arguments are as of `Settings.open`."""
+    with ProgressLine(f"reading {settings.place}") as progress, _garbage_collection_paused():
+        return settings.open(progress, with_document=with_document, check=check)
+
+
+def open_bridge(settings: Settings, *, with_document: bool = False) -> Bridge:
+    """Open the bridge of one document in the same way. Raises UsageError where the settings describe several APIs."""
+    with ProgressLine(f"reading {settings.place}") as progress, _garbage_collection_paused():
+        return settings.bridge(progress, with_document=with_document)
+
+
+@contextmanager
+def _garbage_collection_paused() -> Iterator[None]:
+    """Pause garbage collection while tools are made: they stay in memory, and examining them takes a sixth of the time.
+
+    Objects made meanwhile are not examined later either: they live as long as the program.
+    """
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()

@@ -9,6 +9,7 @@ from .option import (
     BUNDLE,
     CALL,
     COMMAND,
+    DIFF,
     GENERAL,
     GENERATE,
     INSPECT,
@@ -36,8 +37,9 @@ _CLIENTS: Final = (
 COMMAND_OPTIONS: Final = (
     Option(
         "spec", ARGUMENTS, (*READING, "install"),
-        "An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin.",
-        to="command", metavar="SPEC", required=True
+        "An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin; or the name of an API of the settings "
+        "file. Without it, openapi-mcp.toml in this folder says it, or [tool.openapi-mcp] of pyproject.toml.",
+        to="start", metavar="SPEC", is_source=True
     ),
     Option("tool", ARGUMENTS, INSPECT, "Show only this tool, with its schemas.", to="command", metavar="TOOL"),
     Option(
@@ -72,6 +74,19 @@ COMMAND_OPTIONS: Final = (
     Option(
         "as_json", COMMAND, ("overlay",), "Print JSON instead of YAML.",
         to="command", kind=bool, default=False, flags=("--json",)
+    ),
+    Option(
+        "old", ARGUMENTS, DIFF, "The document as callers know it: a path or a URL.",
+        to="command", metavar="OLD", required=True
+    ),
+    Option("new", ARGUMENTS, DIFF, "The document as it will be.", to="command", metavar="NEW", required=True),
+    Option(
+        "format", COMMAND, DIFF, "Text (into a pipe: a line for each change, with tabs), JSON, or a table in Markdown.",
+        to="command", choices=("text", "json", "markdown"), default_text="text"
+    ),
+    Option(
+        "fail_on", COMMAND, DIFF, "Changes for which the exit code is 9.",
+        to="command", choices=("breaking", "any", "none"), default_text="breaking"
     ),
     Option("action", ARGUMENTS, ("cache",), "clear: remove everything.", to="command", choices=("clear",)),
     Option(
@@ -182,8 +197,8 @@ COMMAND_OPTIONS: Final = (
     ),
     Option(
         "config", GENERAL, (*READING, "install"),
-        'Options in a TOML file: base-url = "…". ${NAME} in a text is the environment variable NAME, $$ is $. '
-        "The command line wins.",
+        'Settings in a TOML file: spec = "…", base-url = "…". ${NAME} in a text is the environment variable NAME, '
+        "${NAME:-TEXT} has a default, $$ is $. The command line wins.",
         to="command", metavar="FILE", kind=Path
     ),
     Option(

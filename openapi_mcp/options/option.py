@@ -8,8 +8,13 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-Destination: TypeAlias = Literal["config", "http", "command"]
-"""Reader of a value: `Config.from_options`, `HttpSettings.from_options`, or the command itself."""
+Destination: TypeAlias = Literal["config", "http", "start", "command"]
+"""Reader of a value: `Config.from_options`, `HttpSettings.from_options`, the start of a server, or the command alone,
+which no settings file replaces."""
+
+Scope: TypeAlias = Literal["api", "each", "server"]
+"""Where several APIs are served: an option of one API alone, which no other may get (all credentials are); of each API,
+with the value of the whole file as its default; or of the server."""
 
 ARGUMENTS: Final = "Arguments"
 COMMAND: Final = "This command"
@@ -34,14 +39,19 @@ CALL: Final = ("call",)
 GENERATE: Final = ("generate",)
 BUNDLE: Final = ("bundle",)
 CALLING: Final = ("serve", "call")
+PROBING: Final = (*CALLING, "check")
 SEARCH: Final = ("search",)
 SELECTING: Final = ("serve", "inspect", "generate")
-CHOOSING: Final = (*SELECTING, *SEARCH)
-OPENING: Final = ("serve", "inspect", "search", "call", "generate")
+DIFF: Final = ("diff",)
+CHECK: Final = ("check",)
+CHOOSING: Final = (*SELECTING, *SEARCH, *DIFF, *CHECK)
+OPENING: Final = ("serve", "inspect", "search", "call", "generate", "check")
 SIGN_IN: Final = ("login", "logout")
 READING: Final = (*OPENING, *SIGN_IN)
+MAKING: Final = (*OPENING, *DIFF)
+FETCHING: Final = (*READING, *DIFF)
 INSTALLING: Final = ("install", "uninstall")
-ALL: Final = (*READING, *INSTALLING, "cache", "bundle", "overlay")
+ALL: Final = (*FETCHING, *INSTALLING, "cache", "bundle", "overlay")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +62,8 @@ class Option:
     `kind` is the type of the value. An option with `many` may be repeated and is a list in the settings file; with
     `pairs` (NAME=VALUE) it may also be a table there, with `single` one text. `default` None: there is no default, or
     it depends on something that `default_text` describes. `minimum` and `maximum` are inclusive. `variable` names an
-    environment variable that is read where the option is absent. `flags` replaces the flag made of the name.
+    environment variable that is read where the option is absent. `flags` replaces the flag made of the name. `scope` is
+    that of an option for `Config`. `is_source`: a value is a path or a URL.
     """
 
     name: str
@@ -74,11 +85,18 @@ class Option:
     flags: Sequence[str] = ()
     required: bool = False
     single: bool = False
+    scope: Scope = "api"
+    is_source: bool = False
 
     @property
     def setting(self) -> str:
         """The name in a settings file, which is that of the flag without its dashes."""
         return self.name.replace("_", "-")
+
+    @property
+    def is_of_api(self) -> bool:
+        """Whether a table of one API in a settings file may have it."""
+        return self.to in ("config", "start") and self.scope != "server"
 
     def accepts(self, value: object) -> bool:
         """Return whether a settings file may have the value."""

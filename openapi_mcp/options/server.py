@@ -9,61 +9,67 @@ from .option import ACCESS, CALLING, HTTP, LIMITS, OPERATION, SERVE, Option
 SERVER_OPTIONS: Final = (
     Option(
         "timeout", LIMITS, CALLING, "Seconds to wait for the next byte of the API's response.",
-        metavar="SECONDS", kind=float, default=60.0, minimum=0
+        metavar="SECONDS", kind=float, default=60.0, minimum=0, scope="each"
     ),
     Option(
         "connect_timeout", LIMITS, CALLING, "Seconds to connect to the API.",
-        metavar="SECONDS", kind=float, default=10.0, minimum=0
+        metavar="SECONDS", kind=float, default=10.0, minimum=0, scope="each"
     ),
     Option(
         "total_timeout", LIMITS, CALLING,
         "Seconds for a whole call: waits, retries, redirects and the body; 0 is no limit.",
-        metavar="SECONDS", kind=float, default=55.0, minimum=0
+        metavar="SECONDS", kind=float, default=55.0, minimum=0, scope="each"
     ),
     Option(
         "retries", LIMITS, CALLING,
         "How often a call is repeated that the API postponed (429, 503) or that never reached it.",
-        metavar="N", kind=int, default=2, minimum=0
+        metavar="N", kind=int, default=2, minimum=0, scope="each"
     ),
     Option(
         "max_result_tokens", LIMITS, CALLING,
         "Results are cut at this size: text and structured content together, four bytes a token.",
-        metavar="TOKENS", kind=int, default=20_000, minimum=256
+        metavar="TOKENS", kind=int, default=20_000, minimum=256, scope="each"
+    ),
+    Option(
+        "select", LIMITS, CALLING,
+        "Offer the arguments `select` (JMESPath: what a result shows of the answer) and `pages` (of a list, read as one) "
+        "for tools with large answers (auto), for all, or never. They add 45 tokens to a tool.",
+        choices=("auto", "all", "never"), default="auto"
     ),
     Option(
         "max_response_size", LIMITS, CALLING,
         "Of a larger answer of the API only the beginning is read. A result shows much less of it.",
-        metavar="MIB", kind=int, default=16, minimum=1
+        metavar="MIB", kind=int, default=16, minimum=1, scope="each"
     ),
     Option(
         "rate_limit", LIMITS, SERVE,
         "Calls that one client may make of one tool: 20/second, or 100/minute;2000/day. Over HTTP a client is a "
         "session (four of an address, further ones count together), else the token, else the address.",
-        metavar="LIMIT", default_text="no limit"
+        metavar="LIMIT", default_text="no limit", scope="each"
     ),
     Option(
         "confirm", ACCESS, SERVE,
         "Ask the user before calls that destroy or replace data (destructive), or before all that change data "
         "(changing): by a form where the client has elicitation, else by refusing the call until the user has agreed.",
-        choices=("never", "destructive", "changing"), default="never"
+        choices=("never", "destructive", "changing"), default="never", scope="server"
     ),
     Option(
         "upstream_rate_limit", LIMITS, SERVE,
         "Requests that this server sends to one host of the API: 100/minute, or 10/second;1000/hour. A request waits "
         "up to 10 seconds for its turn. With --redis all replicas count together; without it each worker counts alone.",
-        metavar="LIMIT", default_text="no limit"
+        metavar="LIMIT", default_text="no limit", scope="each"
     ),
     Option(
         "circuit_breaker", LIMITS, SERVE,
         "Failures in a row, within a minute, after which a host that does not answer is left alone for 5 to 60 "
         "seconds; 0 is never. Any answer ends the row.",
-        metavar="N", kind=int, default=20, minimum=0
+        metavar="N", kind=int, default=20, minimum=0, scope="each"
     ),
     Option(
         "sign_in_port", ACCESS, SERVE,
         "Let the user sign in during a call that needs it (stdio): the page of the authorization server returns to "
         "this port of 127.0.0.1, as its client is registered; 0 takes a free one.",
-        metavar="PORT", kind=int, minimum=0, maximum=65535, default_text="`openapi-mcp login` before"
+        metavar="PORT", kind=int, minimum=0, maximum=65535, default_text="`openapi-mcp login` before", scope="server"
     ),
     Option(
         "sign_in_url", ACCESS, SERVE,
@@ -87,8 +93,8 @@ SERVER_OPTIONS: Final = (
         to="http", metavar="SECONDS", kind=float, default=600.0, minimum=0.1
     ),
     Option(
-        "transport", HTTP, SERVE, "How clients reach the server.", to="command", choices=("stdio", "http"),
-        default_text="http at a terminal or with --host, --port or --path, else stdio"
+        "transport", HTTP, SERVE, "How clients reach the server.", to="start", choices=("stdio", "http"),
+        default_text="http at a terminal or with --host, --port or --path, else stdio", scope="server"
     ),
     Option("host", HTTP, SERVE, "Address to listen on.", to="http", metavar="HOST", default="127.0.0.1"),
     Option(
@@ -171,31 +177,36 @@ SERVER_OPTIONS: Final = (
     Option(
         "log_format", OPERATION, SERVE,
         "A line for each call on stderr, as text or as JSON; with json all other lines are JSON too.",
-        choices=("text", "json"), default_text="text at a terminal, else no line for a call"
+        choices=("text", "json"), default_text="text at a terminal, else no line for a call", scope="server"
+    ),
+    Option(
+        "strict", OPERATION, SERVE,
+        "Do not start unless every API of the settings file can be loaded; else those that can be are served.",
+        to="start", kind=bool, default=False, scope="server"
     ),
     Option(
         "quiet", OPERATION, SERVE, "Print warnings and errors only: no line at the start, none for a call.",
-        kind=bool, default=False
+        kind=bool, default=False, scope="server"
     ),
     Option(
         "audit", OPERATION, SERVE,
         "Append a JSON line for each call to this file: who called which tool with which arguments' names, and the "
-        "status.", metavar="FILE", kind=Path
+        "status.", metavar="FILE", kind=Path, scope="server"
     ),
     Option(
         "audit_arguments", OPERATION, SERVE, "Write the values of the arguments into the audit file too, no secrets.",
-        kind=bool, default=False
+        kind=bool, default=False, scope="server"
     ),
     Option(
         "metrics", OPERATION, SERVE,
         "Offer metrics for Prometheus at this path of the server, which needs the same token as the endpoint, or at a "
-        "port of its own on this machine (http; needs the extra `metrics`).", metavar="PATH|PORT"
+        "port of its own on this machine (http; needs the extra `metrics`).", metavar="PATH|PORT", scope="server"
     ),
     Option(
         "redis", OPERATION, SERVE,
         "Redis or Valkey that all replicas of this server share: rate limits, sessions that ended, sign-ins of users "
         "(http; needs --session-secret and the extra `redis`). Safer as the variable.",
-        metavar="URL", variable="OPENAPI_MCP_REDIS"
+        metavar="URL", variable="OPENAPI_MCP_REDIS", scope="server"
     ),
 )
 # fmt: on

@@ -44,7 +44,8 @@ def as_json(record: CallRecord) -> dict[str, Any]:
         "tokens": record.tokens,
         "arguments": record.argument_names,
     }
-    return facts | ({"trace_id": record.trace_id} if record.trace_id else {})
+    extras = {"api": record.api, "trace_id": record.trace_id}
+    return facts | {name: value for name, value in extras.items() if value}
 
 
 def size(count: int) -> str:

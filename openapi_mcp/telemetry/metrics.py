@@ -33,19 +33,20 @@ def prometheus_client() -> Any:
 
 
 @cache
-def counters() -> Sink:
-    """Return the sink that counts calls, one in each process. Raises UsageError."""
-    client = prometheus_client()
-    calls = client.Counter("openapi_mcp_calls", "Calls of tools.", ["tool", "outcome", "status"])
+def counters(*, several: bool = False) -> Sink:
+    """Return the sink that counts calls, one in each process; calls of `several` APIs by API too. Raises UsageError."""
+    client, labels = prometheus_client(), ["tool", *(["api"] if several else [])]
+    calls = client.Counter("openapi_mcp_calls", "Calls of tools.", [*labels, "outcome", "status"])
     seconds = client.Histogram(
-        "mcp_server_operation_duration_seconds", "Duration of calls of tools.", ["tool"], buckets=SECONDS
+        "mcp_server_operation_duration_seconds", "Duration of calls of tools.", labels, buckets=SECONDS
     )
-    size = client.Counter("openapi_mcp_result_bytes", "Bytes of the texts of results.", ["tool"])
+    size = client.Counter("openapi_mcp_result_bytes", "Bytes of the texts of results.", labels)
 
     def sink(record: CallRecord) -> None:
-        calls.labels(record.tool, record.outcome, str(record.status or "none")).inc()
-        seconds.labels(record.tool).observe(record.seconds)
-        size.labels(record.tool).inc(record.bytes)
+        values = (record.tool, record.api) if several else (record.tool,)
+        calls.labels(*values, record.outcome, str(record.status or "none")).inc()
+        seconds.labels(*values).observe(record.seconds)
+        size.labels(*values).inc(record.bytes)
 
     return sink
 

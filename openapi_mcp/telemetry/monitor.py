@@ -17,13 +17,15 @@ def monitor(
     audit: Path | None,
     audit_arguments: bool,
     metrics: bool,
+    several: bool = False,
     write: Callable[[str], None],
     redact: Callable[[str], str],
 ) -> Monitor | None:
     """Return the monitor of this process; a server that replaces another goes on counting. Raises UsageError.
 
     `call_log` is `text`, `json` or empty, `audit` a file. `write` writes a line of the call log; `redact` removes
-    secrets from a text. Traces are made where the environment asks for them (see `tracing`).
+    secrets from a text; metrics of `several` APIs name that of each call. Traces are made where the environment asks
+    for them (see `tracing`).
     """
     from . import tracing
 
@@ -39,7 +41,7 @@ def monitor(
     if metrics:
         from .metrics import counters
 
-        sinks.append(counters())
+        sinks.append(counters(several=several))
     monitors: list[CallMonitor] = [Recorder(sinks)] if sinks else []
     if tracing.is_configured():
         tracing.start_sdk()

@@ -3,15 +3,19 @@
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from ..runtime.result import hidden_characters
-from ..runtime.server.hooks import CallStart
+from ..runtime.server.hooks import CallStart, Monitor, MonitoredWork
 from ..runtime.types import CallToolResult
 from ..token_budget import BYTES_PER_TOKEN
 
 Outcome: TypeAlias = Literal["ok", "tool_error", "cancelled"]
+
+API: Final = ContextVar("API", default="")
+"""The name of the API whose tool is being called, where a server has several."""
 
 MAX_NAME: Final = 120
 """Characters of a caller's name or of an argument's name in a record."""
@@ -26,6 +30,7 @@ class CallRecord:
 
     `status` is the API's HTTP status, 0 without an answer. `bytes` is the size of the texts of the result, and `tokens`
     what that costs a model, about. `arguments` are as the client sent them. `trace_id` is that of the trace context.
+    `api` names the API, where a server has several.
     """
 
     time: float
@@ -37,6 +42,7 @@ class CallRecord:
     bytes: int
     arguments: Mapping[str, Any]
     trace_id: str = ""
+    api: str = ""
 
     @property
     def tokens(self) -> int:
@@ -72,6 +78,7 @@ class RecordedCall:
         self._start = start
         self._time = time.time()
         self._begin = time.perf_counter()
+        self._api = API.get()
         self.trace = start.trace
 
     def end(self, result: CallToolResult | None, status: int) -> None:
@@ -86,9 +93,23 @@ class RecordedCall:
             bytes=0 if result is None else result_bytes(result),
             arguments=self._start.arguments,
             trace_id=_trace_id(self._start.trace),
+            api=self._api,
         )
         for sink in self._sinks:
             sink(record)
+
+
+def of_api(monitor: Monitor, api: str) -> Monitor:
+    """Return a monitor whose records and spans name an API."""
+
+    async def observe(start: CallStart, on_sent: Callable[[int], None], work: MonitoredWork) -> CallToolResult:
+        token = API.set(api)
+        try:
+            return await monitor(start, on_sent, work)
+        finally:
+            API.reset(token)
+
+    return observe
 
 
 def caller_name(caller: str) -> str:

@@ -17,7 +17,7 @@ from ..errors import UsageError
 from ..runtime.server.hooks import CallStart
 from ..runtime.types import CallToolResult
 from .metrics import SECONDS
-from .records import caller_name, result_bytes
+from .records import API, caller_name, result_bytes
 
 _SCOPE: Final = "openapi_mcp"
 _ENABLING: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
@@ -72,6 +72,7 @@ class Tracer:
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": start.tool,
             "client.address": caller_name(start.caller),
+            **({"openapi_mcp.api": api} if (api := API.get()) else {}),
         }
         context = propagate.extract(start.trace)
         span = self._tracer.start_span(

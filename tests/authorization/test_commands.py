@@ -14,10 +14,11 @@ import pytest
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.cli import inspection
 from openapi_mcp.cli.console import secrets_of_options
-from openapi_mcp.cli.settings import HttpSettings, read_settings
+from openapi_mcp.cli.settings import HttpSettings
 from openapi_mcp.config import Config
 from openapi_mcp.errors import UsageError
 from openapi_mcp.options.table import settings_schema
+from openapi_mcp.settings.file import read_file
 from tests.authorization.doors import DOCUMENT, HELLO
 from tests.command import ROOT
 
@@ -74,7 +75,7 @@ def test_settings_file_has_the_same_options(tmp_path: Path) -> None:
         'auth-issuer = "https://id.test"\nauth-audience = ["https://MCP.test/mcp/", "api://pets"]\n'
         '[auth-scopes]\n"method:get" = "read"\n"*" = "write|admin"\n[auth-includes]\nadmin = "*"\n'
     )
-    options = read_settings(file)
+    options = read_file(file).options
     door = HttpSettings.from_options(options).door
     assert door is not None
     assert (door.resource.uri, door.resource.audiences, door.client_id) == (
@@ -96,7 +97,7 @@ def test_table_of_the_settings_file_holds_all_of_the_door(tmp_path: Path) -> Non
         '[auth]\nkey = "env:KEY"\n[auth.server]\nissuer = "https://id.test"\naudience = "https://mcp.test/mcp"\n'
         '[auth.server.scopes]\n"*" = "write"\n[auth.server.includes]\nadmin = "write"\n'
     )
-    options = read_settings(file)
+    options = read_file(file).options
     jsonschema.validate(tomllib.loads(file.read_text()), settings_schema())
     assert options == {
         "auth": {"key": "env:KEY"},
@@ -110,7 +111,7 @@ def test_table_of_the_settings_file_holds_all_of_the_door(tmp_path: Path) -> Non
     assert door.resource.uri == "https://mcp.test/mcp"
     file.write_text('[auth.server]\nissuers = "https://id.test"\n')
     with pytest.raises(UsageError, match="unknown setting: auth-issuers"):
-        read_settings(file)
+        read_file(file)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(tomllib.loads(file.read_text()), settings_schema())
 

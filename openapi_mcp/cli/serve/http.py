@@ -43,41 +43,51 @@ if TYPE_CHECKING:
     from ...authorization.discovery import Tls
     from ...authorization.door import OAuthDoor
     from ...authorization.settings import DoorSettings
+    from ...gateway.gateway import Served
     from ...oauth.sign_ins import UserSignIns
 
 
-def serve(settings: Settings, bridge: Bridge, http: HttpSettings) -> None:
+def serve(settings: Settings, served: "Served", http: HttpSettings) -> None:
     """Serve Streamable HTTP on an address until a signal comes. Raises UsageError."""
-    if bridge.config.sign_in_port is not None:
+    if served.config.sign_in_port is not None:
         hint = "let each user sign in with --sign-in-url, or sign in once with `openapi-mcp login`"
         raise UsageError("a user signs in during a call over stdio only", where="--sign-in-port", hint=hint)
-    if bridge.config.file_roots:
+    bridges = (served,) if isinstance(served, Bridge) else tuple(served.bridges.values())
+    if any(bridge.config.file_roots for bridge in bridges):
         message = "clients over HTTP cannot name files on this machine"
         raise UsageError(message, where="--allow-files", hint="use --transport stdio, or leave --allow-files out")
-    console.use_format(bridge.config.log_format, quiet=bridge.config.quiet)
+    console.use_format(served.config.log_format, quiet=served.config.quiet)
     with _listen(http) as listener:
         local = runtime_serve.is_local(listener)
         _check_access(http, listener)
         if http.sign_in_url is not None:
             from . import sign_ins
 
-            sign_ins.check(bridge, http, local=local)
-        connections = report.connections(bridge, runtime_serve.url(listener, http.path))
+            sign_ins.check(_only(served, "--sign-in-url"), http, local=local)
+        connections = report.connections(served, runtime_serve.url(listener, http.path))
         if http.workers == 1:
-            users = _sign_ins(bridge, http, None)
-            reloader = Reloader(settings, bridge, sign_ins=users)
-            _serve_metrics(bridge.config.metrics)
-            print_start(bridge, connections)
+            users = _sign_ins(served, http, None)
+            reloader = Reloader(settings, served, sign_ins=users)
+            _serve_metrics(served.config.metrics)
+            print_start(served, connections)
             with drift_summary(reloader):
                 hosting.serve(_app(reloader, http, users, local=local), listener)
         else:
-            destinations.check(bridge)
+            for bridge in bridges:
+                destinations.check(bridge)
             with private_folder() as folder:
-                _share_metrics(bridge.config.metrics, folder)
-                _serve_metrics(bridge.config.metrics)
-                print_start(bridge, connections)
+                _share_metrics(served.config.metrics, folder)
+                _serve_metrics(served.config.metrics)
+                print_start(served, connections)
                 worker = ServerWorker(settings, _with_secret(http), folder, local=local)
                 _serve_workers(worker, listener, http.workers)
+
+
+def _only(served: "Served", option: str) -> Bridge:
+    """Return the bridge of a server of one API. Raises UsageError for an option that several cannot have."""
+    if isinstance(served, Bridge):
+        return served
+    raise UsageError(f"{option} is for a server of one API", where=option, hint="serve that API on its own")
 
 
 def _serve_workers(worker: "ServerWorker", listener: socket.socket, workers: int) -> None:
@@ -99,10 +109,10 @@ class ServerWorker:
     def __call__(self) -> Starlette:
         """Make the application; called once in each process."""
         console.guard()
-        bridge = self.settings.bridge()
-        console.use_format(bridge.config.log_format, quiet=bridge.config.quiet)
-        users = _sign_ins(bridge, self.http, self.folder)
-        reloader = Reloader(self.settings, bridge, sign_ins=users)
+        served = self.settings.open(check=destinations.check)
+        console.use_format(served.config.log_format, quiet=served.config.quiet)
+        users = _sign_ins(served, self.http, self.folder)
+        reloader = Reloader(self.settings, served, sign_ins=users)
         return _app(reloader, self.http, users, local=self.local, folder=self.folder, has_siblings=True)
 
 
@@ -119,7 +129,7 @@ def _app(
 
     Raises UsageError. With `has_siblings` it is one of several processes, which find each other in `folder`.
     """
-    redis = reloader.bridge.config.redis
+    redis = reloader.served.config.redis
     channel = _replica_channel(redis, http, folder) if redis else WorkerChannel(folder) if has_siblings else None
 
     @asynccontextmanager
@@ -157,8 +167,12 @@ def _app(
         from ...oauth.pages import SignInPages
 
         app.router.routes.extend(SignInPages(users).routes())
-    if (metrics := reloader.bridge.config.metrics or "").startswith("/"):
+    if (metrics := reloader.served.config.metrics or "").startswith("/"):
         app.router.routes.insert(0, _metrics_route(metrics, http))
+    if not isinstance(reloader.served, Bridge):
+        from .readiness import readiness
+
+        app.router.routes.insert(0, readiness(reloader))
     return app
 
 
@@ -210,17 +224,17 @@ def _share_metrics(where: str | None, folder: Path | None) -> None:
 
 def _door(settings: "DoorSettings", reloader: Reloader) -> "OAuthDoor":
     """Make the door."""
-    config = reloader.bridge.config
-    return settings.door(_tls(config), lambda: reloader.bridge.rights.offered, config.egress)
+    config = reloader.served.config
+    return settings.door(_tls(config), lambda: reloader.served.rights.offered, config.egress)
 
 
-def _sign_ins(bridge: Bridge, http: HttpSettings, folder: Path | None) -> "UserSignIns | None":
+def _sign_ins(served: "Served", http: HttpSettings, folder: Path | None) -> "UserSignIns | None":
     """Make what lets users sign in, with `--sign-in-url`."""
     if http.sign_in_url is None:
         return None
     from .sign_ins import sign_ins
 
-    return sign_ins(bridge, http, _tls(bridge.config), folder)
+    return sign_ins(_only(served, "--sign-in-url"), http, _tls(served.config), folder)
 
 
 def _tls(config: Config) -> "Tls":

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,8 @@ from .. import console, destinations, report
 from ..settings import Settings
 from .threads import in_daemon_thread
 
-if TYPE_CHECKING:  # servers over stdio have no pages, and so neither
+if TYPE_CHECKING:  # servers over stdio have no pages, and most serve one API
+    from ...gateway.gateway import Served
     from ...oauth.sign_ins import UserSignIns
     from ...telemetry.feed import CallFeed
 
@@ -47,7 +48,7 @@ def warn(text: str) -> None:
 
 
 class Reloader:
-    """The bridge that serves now, and its replacement by a newer one; `inform` and `warn` print a line for the user.
+    """What is served now, and its replacement by what is newer; `inform` and `warn` print a line for the user.
 
     The calls of each server go to the `feed`, if there is one; `sign_ins` let its users sign in.
     """
@@ -55,16 +56,16 @@ class Reloader:
     def __init__(
         self,
         settings: Settings,
-        bridge: Bridge,
+        served: "Served",
         inform: Callable[[str], object] = inform,
         warn: Callable[[str], object] = warn,
         *,
         feed: "CallFeed | None" = None,
         sign_ins: "UserSignIns | None" = None,
     ) -> None:
-        self.bridge = bridge
+        self.served = served
         self.settings = settings
-        self.live = ReloadableServer(_server(bridge, feed, sign_ins))
+        self.live = ReloadableServer(_server(served, feed, sign_ins))
         self._feed = feed
         self._sign_ins = sign_ins
         self._inform = inform
@@ -73,6 +74,13 @@ class Reloader:
         self._waits = self._sources(self._settings_digest())
         if HANGUP is not None:
             signal.signal(HANGUP, lambda *_: self._requested.set())  # until an event loop runs, which hears it at once
+
+    @property
+    def bridge(self) -> Bridge:
+        """The bridge of a server of one API. Raises TypeError where several are served."""
+        if not isinstance(self.served, Bridge):
+            raise TypeError("Several APIs are served.")
+        return self.served
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -112,41 +120,58 @@ class Reloader:
         return {self.settings.file: digest_of(self.settings.file)}
 
     def _sources(self, settings: Mapping[Path, str | None]) -> Sequence[Callable[[], Awaitable[object]]]:
-        if not self.bridge.config.watch:
+        if not self.served.config.watch:
             return ()
-        from .watching import changes
+        from .watching import changes, changes_of_apis
 
-        return changes(self.bridge, settings)
+        if isinstance(self.served, Bridge):
+            return changes(self.served, settings)
+        return changes_of_apis(self.served, settings)
 
     async def _reload(self) -> None:
         """Load the document again, and serve its tools if it is valid and has operations."""
         settings = self._settings_digest()  # before the file is read, so that a change meanwhile is noticed
         try:
-            bridge, server = await in_daemon_thread(self._load)
+            served, server = await in_daemon_thread(self._load)
         except BridgeError as error:
             self._warn(f"reload failed, the old tools stay: {report.one_line(error)}")
             return
-        old, self.bridge = self.bridge, bridge
+        old, self.served = self.served, served
         self.live.replace(server)
         self._waits = self._sources(settings)
-        self._inform(report.reloaded(old, bridge))
+        for line in _reloaded(old, served):
+            self._inform(line)
 
-    def _load(self) -> tuple[Bridge, Server]:
-        """Return the bridge of the document as it is now, and its server. Raises BridgeError."""
-        bridge = self.settings.bridge()
-        if not bridge.compilation.operations:
-            raise DocumentError("the document has no operations", where=redact(bridge.config.source))
-        return bridge, _server(bridge, self._feed, self._sign_ins)
+    def _load(self) -> "tuple[Served, Server]":
+        """Return what is served of the documents as they are now, and its server. Raises BridgeError."""
+        served = self.settings.open(previous=self.served, check=destinations.check)
+        if isinstance(served, Bridge) and not served.compilation.operations:
+            raise DocumentError("the document has no operations", where=redact(served.config.source))
+        return served, _server(served, self._feed, self._sign_ins)
 
 
-def _server(bridge: Bridge, feed: "CallFeed | None", sign_ins: "UserSignIns | None" = None) -> Server:
+def _reloaded(old: "Served", new: "Served") -> Iterable[str]:
+    """Return lines about a reload."""
+    if isinstance(old, Bridge) and isinstance(new, Bridge):
+        return [report.reloaded(old, new)]
+    if isinstance(old, Bridge) or isinstance(new, Bridge):
+        return [f"reloaded: {report.plural(len(new.tools), 'tool')}"]
+    from .. import gateway_report
+
+    return gateway_report.reloaded(old, new)
+
+
+def _server(served: "Served", feed: "CallFeed | None", sign_ins: "UserSignIns | None" = None) -> Server:
     """Make a server that declares whether its tools may change: a document from stdin cannot be read twice.
 
     Raises HostChanged: neither at the start nor on a reload does a document take a credential to another host.
     """
+    can_change = served.config.source != "-" and (served.config.watch or HANGUP is not None)
+    monitor = _monitor(served.config, several=not isinstance(served, Bridge))
+    if not isinstance(served, Bridge):
+        return served.server(list_changed=can_change, monitor=monitor)
+    bridge = served
     destinations.check(bridge)
-    can_change = bridge.config.source != "-" and (bridge.config.watch or HANGUP is not None)
-    monitor = _monitor(bridge.config)
     if feed is None:
         return bridge.server(list_changed=can_change, monitor=monitor, sign_ins=sign_ins)
     observer = feed.observer(bridge.drift.observe if bridge.drift else None)
@@ -154,8 +179,10 @@ def _server(bridge: Bridge, feed: "CallFeed | None", sign_ins: "UserSignIns | No
     return bridge.server(list_changed=can_change, monitor=monitor, observer=observer, sign_ins=sign_ins)
 
 
-def _monitor(config: Config) -> Monitor | None:
+def _monitor(config: Config, *, several: bool = False) -> Monitor | None:
     """Return the observer of calls that the options ask for; at a terminal, one that prints a line for each call.
+
+    `several` APIs are told apart in metrics.
 
     Raises UsageError.
     """
@@ -169,6 +196,7 @@ def _monitor(config: Config) -> Monitor | None:
         audit=config.audit,
         audit_arguments=config.audit_arguments,
         metrics=config.metrics is not None,
+        several=several,
         write=console.err_line,
         redact=console.safe,
     )

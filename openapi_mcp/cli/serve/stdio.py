@@ -9,14 +9,17 @@ import signal
 import sys
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...bridge import Bridge
 from ...errors import UsageError
 from ...runtime import stdio
 from .. import console, report
 from ..settings import Settings
-from .reload import HANGUP, Reloader
+from .reload import HANGUP, Reloader, warn
+
+if TYPE_CHECKING:
+    from ...gateway.gateway import Served
 
 
 class StopHandler:
@@ -52,18 +55,18 @@ def handle_signals() -> None:
         signal.signal(number, STOP_HANDLER)
 
 
-def serve(settings: Settings, bridge: Bridge) -> None:
+def serve(settings: Settings, served: "Served") -> None:
     """Serve stdin and stdout until stdin ends or a signal comes."""
 
     async def run() -> None:
         async with reloader.running():
             await stdio.serve(reloader.live)
 
-    console.use_format(bridge.config.log_format, quiet=bridge.config.quiet)
-    if bridge.config.metrics:
+    console.use_format(served.config.log_format, quiet=served.config.quiet)
+    if served.config.metrics:
         raise UsageError("metrics are served over HTTP only", where="--metrics", hint="add --transport http")
-    reloader = Reloader(settings, bridge)
-    print_start(bridge, ["stdio: this process's stdin and stdout"])
+    reloader = Reloader(settings, served)
+    print_start(served, ["stdio: this process's stdin and stdout"])
     with drift_summary(reloader):
         _run(run())
 
@@ -78,9 +81,16 @@ def _run(main: Coroutine[Any, Any, None]) -> None:
         uvloop.run(main)
 
 
-def print_start(bridge: Bridge, connection: Sequence[str]) -> None:
-    """Print on stderr what is served and how to connect."""
-    console.info(report.serving(bridge, connection))
+def print_start(served: "Served", connection: Sequence[str]) -> None:
+    """Print on stderr what is served and how to connect; an API that is not served is an error."""
+    if isinstance(served, Bridge):
+        console.info(report.serving(served, connection))
+        return
+    from .. import gateway_report
+
+    console.info(gateway_report.serving(served, connection))
+    for failure in served.failures:
+        warn(f"{failure.name} {gateway_report.failure_line(failure)}")
 
 
 @contextmanager
@@ -89,6 +99,6 @@ def drift_summary(reloader: Reloader) -> Iterator[None]:
     try:
         yield
     finally:
-        if drift := reloader.bridge.drift:
+        for drift in reloader.served.drifts:
             drift.close()
             console.err("\n".join(drift.summary()), "warning")

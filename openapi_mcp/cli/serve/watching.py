@@ -10,8 +10,9 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ... import regular_files
 from ...bridge import Bridge
@@ -21,8 +22,14 @@ from ...egress.policy import EgressPolicy
 from ...errors import BridgeError
 from .threads import in_daemon_thread
 
+if TYPE_CHECKING:
+    from ...gateway.gateway import Gateway
+
 POLL_INTERVAL: Final = 1.0
 """Seconds between two checks of the files' dates: not every file system notifies, and early changes are missed."""
+
+RETRY_API: Final = 60.0
+"""Seconds until an API of several whose URL could not be loaded is tried again."""
 
 Stamp: TypeAlias = tuple[int, int, int] | None
 """Modification time, size and inode of a file; None if there is no file."""
@@ -47,6 +54,25 @@ def changes(bridge: Bridge, settings: Mapping[Path, str | None] = {}) -> tuple[C
     home, policy = source if is_remote(source) else "", EgressPolicy(options.egress)
     fetcher = Fetcher(home, options.headers, certificates=options.certificates, egress=policy)
     return FileWatcher(paths).changed, UrlWatcher(fetcher, addresses, bridge.config.watch_interval).changed
+
+
+def changes_of_apis(
+    gateway: "Gateway", settings: Mapping[Path, str | None] = {}
+) -> tuple[Callable[[], Awaitable[None]], ...]:
+    """Return such functions for all APIs of a gateway; one that could not be loaded is tried again.
+
+    What it was made of is compared with its content now: else the failure would be repeated at once.
+    """
+    failed = {failure.name: failure.source for failure in gateway.failures}
+    loaded = [bridge for name, bridge in gateway.bridges.items() if name not in failed]
+    waits = [wait for bridge in loaded for wait in changes(bridge)]
+    uris = {uri for name in failed if name in gateway.bridges for uri in gateway.bridges[name].document_info.digests}
+    sources = {source for source in failed.values() if not is_remote(source)}
+    paths = {local_path(each) for each in (*sources, *(uri for uri in uris if uri.startswith("file:")))}
+    waits.append(FileWatcher({**{path: digest_of(path) for path in paths}, **settings}).changed)
+    if any(map(is_remote, failed.values())):
+        waits.append(partial(asyncio.sleep, RETRY_API))
+    return tuple(waits)
 
 
 class FileWatcher:

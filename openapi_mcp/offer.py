@@ -1,0 +1,75 @@
+"""`Offer`: tools as a server offers them: listed or searched, all of them or those of a token's rights."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from . import modes
+from .config import Config
+from .runtime.server.catalog import Catalog
+from .runtime.tool import Tool
+
+if TYPE_CHECKING:
+    from .authorization.rights import ScopeRights
+    from .runtime.search.stored import IndexStore
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Some tools, and the settings that decide how they are offered.
+
+    `sizes` are the bytes of each tool in the list, by its name. Indexes of searches are kept in `store`.
+    """
+
+    tools: tuple[Tool, ...]
+    config: Config
+    sizes: Mapping[str, int]
+    store: "IndexStore | None" = field(default=None, repr=False)
+
+    @cached_property
+    def mode_decision(self) -> modes.ModeDecision:
+        """The choice between list and search, with its reason."""
+        return modes.decide(self.config.mode, self.tools, self.sizes, self.config.max_listed_tools)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The tools as clients get them: listed, in pages of `page_size` if that is set, or by a search."""
+        return self._catalog_of(self.tools, self.config.mode)
+
+    @cached_property
+    def rights(self) -> "ScopeRights":
+        """The tools that the scopes of an access token allow, offered in the way that the whole is."""
+        from .authorization.rights import ScopeRights
+
+        searched = modes.Mode.CODE if self.config.mode is modes.Mode.CODE else modes.Mode.SEARCH
+        mode = searched if self.mode_decision.searches else modes.Mode.ALL
+        return ScopeRights(
+            self.tools, self.config.auth_rights, self.catalog, lambda tools: self._catalog_of(tools, mode)
+        )
+
+    def check(self) -> None:
+        """Raise UsageError for a pin that is no tool, or a pattern of scopes that matches none."""
+        if self.config.pinned:
+            modes.check_pins(self.tools, self.config.pinned)
+        if self.config.auth_rights.patterns:
+            self.config.auth_rights.check(self.tools)
+
+    def _catalog_of(self, tools: Sequence[Tool], mode: modes.Mode) -> Catalog:
+        names, profile = {tool.name for tool in tools}, self.config.profile
+        catalog = modes.catalog(
+            tools,
+            mode,
+            [name for name in self.config.pinned if name in names],
+            page_size=self.config.page_size,
+            sizes=self.sizes,
+            limits=self.config.code_limits,
+            store=self.store,
+            max_listed=self.config.max_listed_tools,
+            select=self.config.select,
+        )
+        if not (profile.changes_schemas or profile.max_description):
+            return catalog
+        from .adaptation import ClientCatalog
+
+        return ClientCatalog(catalog, profile, self.config.page_size)

@@ -1,0 +1,233 @@
+"""`WorkflowTool`: a workflow as a tool with one inputSchema and one result; `Workflows`: those of a server.
+
+The hints of a workflow follow from its steps: it only reads if all of them do, and destroys if one does. A token needs
+the scopes of every operation that the workflow may call.
+
+Specification: MCP server/tools ("ToolAnnotations", "Structured Content"); Arazzo 1.1.0 "Workflow Object".
+"""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from .. import plain_text
+from ..code_mode.report import report
+from ..errors import Problem
+from ..runtime import background, jsontext
+from ..runtime.result import truncation
+from ..runtime.server.catalog import BuiltinTool, CallByName
+from ..runtime.tool import Tool
+from ..runtime.types import CallToolResult, JsonObject, Schema, error_result, text_content
+from ..tools.names import MAX_NAME_LENGTH, ascii_text, shorten
+from .compiler import needed
+from .evaluation.scope import Exchange
+from .inputs import values_of
+from .model import Workflow, WorkflowKey
+from .run import LimitReached, Outcome, Run
+
+CALLS: Final = "openapi-mcp/calls"
+"""The name in `_meta` of the calls that a workflow sent: their numbers by tool."""
+
+MAX_RESULT_BYTES: Final = 500_000
+"""Bytes of a result, also where --max-result-tokens allows more: a client drops a larger event after notifications."""
+
+_MAX_SHOWN_STEPS: Final = 12
+"""Steps that a description lists."""
+
+Consent: TypeAlias = Callable[[Tool, Mapping[str, Any], CallByName], Awaitable[Mapping[str, Any]]]
+"""Asks the user before a workflow that changes data; returns its arguments. Raises RuntimeFailure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowTool(BuiltinTool):
+    """A workflow as a built-in tool: the `operations` that it may call, its `steps`, its place in its document.
+
+    A step is its id and what it calls.
+    """
+
+    operations: tuple[Tool, ...] = ()
+    steps: tuple[tuple[str, str], ...] = ()
+    pointer: str = ""
+
+    @property
+    def scopes(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
+        """The scopes of each operation."""
+        return tuple(tool.scopes for tool in self.operations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workflows:
+    """The workflows of a server as tools, the problems of their documents, and the files that these were read from.
+
+    `digests` are those of the files by address, `validators` their headers for conditional requests. `apis` are the
+    names of the other APIs that the workflows call, with the addresses of their documents.
+    """
+
+    tools: tuple[WorkflowTool, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
+    validators: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    apis: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowLimits:
+    """The seconds of a call of a workflow (None: any number), and the bytes of its result."""
+
+    seconds: float | None
+    result_bytes: int
+
+
+def workflow_tools(
+    workflows: Mapping[WorkflowKey, Workflow],
+    listed: Iterable[WorkflowKey],
+    limits: WorkflowLimits,
+    taken: Collection[str],
+    consent: Consent | None,
+) -> tuple[WorkflowTool, ...]:
+    """Return the tools of some workflows, which have no name that is `taken`. Hidden ones are left out."""
+    tools, names = list[WorkflowTool](), set(taken)
+    for key in listed:
+        workflow = workflows[key]
+        if not workflow.own.get("hidden") and workflow.own.get("enabled", True):
+            tools.append(_tool(workflow, workflows, limits, _name(workflow, names), consent))
+            names.add(tools[-1].name)
+    return tuple(tools)
+
+
+def _tool(
+    workflow: Workflow,
+    workflows: Mapping[WorkflowKey, Workflow],
+    limits: WorkflowLimits,
+    name: str,
+    consent: Consent | None,
+) -> WorkflowTool:
+    operations = tuple(_operations(workflow, workflows))
+    steps = tuple((step.id, step.label) for step in workflow.steps)
+    runner = _Runner(workflow, workflows, limits, name, operations, consent)
+    return WorkflowTool(
+        name=name,
+        title=plain_text.line(workflow.own.get("title") or workflow.title or workflow.id),
+        description=_description(workflow),
+        input_schema=workflow.inputs.schema,
+        output_schema=_output_schema(workflow),
+        annotations=_annotations(operations) | workflow.own.get("annotations", {}),
+        answer=runner.answer,
+        target=lambda _: name,
+        operations=operations,
+        steps=steps,
+        pointer=workflow.pointer,
+    )
+
+
+def _operations(workflow: Workflow, workflows: Mapping[WorkflowKey, Workflow]) -> Iterable[Tool]:
+    """Return the operations that a workflow may call, itself or in others, each once."""
+    pending, seen = [workflow.key], {workflow.key}
+    found: dict[tuple[str, str], Tool] = {}
+    while pending:
+        current = workflows[pending.pop()]
+        found |= {(step.call.api, step.call.tool.name): step.call.tool for step in current.steps if step.call}
+        new = set(needed(current)) - seen
+        seen |= new
+        pending += new
+    return found.values()
+
+
+def _name(workflow: Workflow, taken: Collection[str]) -> str:
+    """Return a legal name that is not taken, in any case: that of `x-mcp`, else the workflowId."""
+    folded = {name.casefold() for name in taken}
+    name = re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_text(str(workflow.own.get("name") or workflow.id))).strip("_-")
+    name = shorten(name or "workflow", MAX_NAME_LENGTH)
+    candidates = (name, *(shorten(name, MAX_NAME_LENGTH - 12) + end for end in ("_workflow", "_workflow2")))
+    free = (each for each in candidates if each.casefold() not in folded)
+    numbered = (f"{shorten(name, MAX_NAME_LENGTH - 6)}_{number}" for number in range(3, 10_000))
+    return next(free, None) or next(each for each in numbered if each.casefold() not in folded)
+
+
+def _description(workflow: Workflow) -> str:
+    """Return the description for models: what the document says, then the steps."""
+    text = workflow.own.get("description") or workflow.description or workflow.title or workflow.id
+    labels = [step.label.rpartition(", ")[2] for step in workflow.steps]
+    more = len(labels) - _MAX_SHOWN_STEPS
+    steps = " → ".join([*labels[:_MAX_SHOWN_STEPS], *([f"{more} more"] if more > 0 else [])])
+    return plain_text.append(plain_text.trim(plain_text.clean(text)), f"A workflow of several calls: {steps}.")
+
+
+def _output_schema(workflow: Workflow) -> Schema | None:
+    if not workflow.outputs:
+        return None
+    return {"type": "object", "properties": {name: {} for name in workflow.outputs}}
+
+
+def _annotations(operations: Iterable[Tool]) -> dict[str, bool]:
+    changing = [tool.annotations for tool in operations if not tool.annotations.get("readOnlyHint")]
+    if not changing:
+        return {"readOnlyHint": True, "openWorldHint": True}
+    hints = {annotations.get("destructiveHint") for annotations in changing}
+    destructive = {"destructiveHint": True} if True in hints else {"destructiveHint": False} if hints == {False} else {}
+    return {"readOnlyHint": False, **destructive, "idempotentHint": False, "openWorldHint": True}
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """The runner of one workflow for clients."""
+
+    workflow: Workflow
+    workflows: Mapping[WorkflowKey, Workflow]
+    limits: WorkflowLimits
+    name: str
+    operations: tuple[Tool, ...]
+    consent: Consent | None
+
+    async def answer(self, arguments: Mapping[str, Any], call: CallByName) -> CallToolResult:
+        """Answer a call of the tool. Raises RuntimeFailure."""
+        if self.consent is not None:
+            arguments = await self.consent(self._as_operation(), arguments, call)
+        run = Run(self.workflows, call, self.limits.seconds)
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                outcome = await run.workflow(self.workflow.key, values_of(self.workflow.inputs, arguments))
+        except TimeoutError:
+            seconds = f"{self.limits.seconds:g} seconds (`--total-timeout`)"
+            outcome = Outcome({}, Exchange(), f"it did not end within {seconds}; it was at the step {run.doing}")
+        except LimitReached as limit:
+            outcome = Outcome({}, Exchange(), f"at the step {run.doing}: {limit}")
+        meta = {CALLS: dict(Counter(each.tool.name for each in run.sent))}
+        if outcome.failure:
+            failure = f"The workflow {self.workflow.id} failed: {outcome.failure}"
+            made = report(run.sent, "before the error") or "No call was made before the error."
+            result = error_result(f"{failure}\n\n{made}")
+            return CallToolResult(content=result.content, is_error=True, meta=meta)
+        write = partial(_result, outcome, report(run.sent), self.limits.result_bytes, meta)
+        is_large = background.exceeds(outcome.outputs, background.MAX_SMALL_PARTS)
+        return await background.run("large", write) if is_large else write()
+
+    def _as_operation(self) -> Tool:
+        """Return the workflow as what a question to its user shows: its steps in the place of method and path."""
+        labels = " → ".join(step.label.rpartition(", ")[2] for step in self.workflow.steps[:_MAX_SHOWN_STEPS])
+        return Tool(
+            name=self.name,
+            description="",
+            input_schema=self.workflow.inputs.schema,
+            annotations=_annotations(self.operations),
+            method="workflow",
+            path=labels,
+        )
+
+
+def _result(outcome: Outcome, calls: str, max_bytes: int, meta: JsonObject) -> CallToolResult:
+    """Return the outputs as text and structured content, each in half of the limit, and notes."""
+    limit = min(max_bytes, MAX_RESULT_BYTES) // 2
+    outputs: Any = dict(outcome.outputs)
+    notes: list[str] = []
+    if not truncation.surely_fits(text := jsontext.write(outputs), limit):
+        outputs, notes = truncation.truncate(outputs, limit)
+        text = jsontext.write(outputs)
+    cut = f"This is a part of the outputs. They were cut to {limit} bytes: {'; '.join(notes)}." if notes else ""
+    texts = [*([cut] if cut else []), text, "\n".join(each for each in (outcome.note, calls) if each)]
+    blocks = tuple(text_content(each) for each in texts if each)
+    return CallToolResult(content=blocks, structured_content=outputs, meta=meta)

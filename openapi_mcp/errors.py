@@ -8,7 +8,9 @@
     ├── CallFailed            5  `openapi-mcp call`: the result of the call is an error
     ├── UnresolvedConflicts   6  a package holds conflicts between its owner's edits and generated code
     ├── PackageStale          7  `openapi-mcp generate --check`: the package is out of date
-    └── HostChanged           8  a document would send a credential to another host than before
+    ├── HostChanged           8  a document would send a credential to another host than before
+    ├── ToolsChanged          9  `openapi-mcp diff`: the tools changed in a way that it was told to fail on
+    └── CheckFailed          10  `openapi-mcp check`: the document is not as good as it was told to demand
 
 A defect *inside* a document is never an exception that leaves the compile side: it is a `Problem`, and the rest works.
 """
@@ -73,6 +75,18 @@ class HostChanged(BridgeError):
     """A document would send a credential to another host than at the last start."""
 
     exit_code = 8
+
+
+class ToolsChanged(BridgeError):
+    """The tools of two versions of a document differ."""
+
+    exit_code = 9
+
+
+class CheckFailed(BridgeError):
+    """A document has findings, or a score, that `--fail-on` or `--fail-under` do not allow."""
+
+    exit_code = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,11 +98,15 @@ ON_DEMAND = {
         "runtime",
         "tools",
     },
+    "base_url_map": {"runtime"},
     "cache": {"document", "platformdirs"},
+    "clients": {"runtime"},
     "config": {"curation", "instructions"},
+    "curation": {"runtime"},
     "oauth": {"platformdirs"},
     "modes": {"answers", "code_mode", "runtime", "tools"},
     "telemetry": {"starlette"},
+    "tools": {"runtime"},
 }
 """Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""
 

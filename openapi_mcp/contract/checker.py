@@ -20,6 +20,7 @@ from ..runtime import jsontext
 from ..runtime.tool import SecurityScheme, Tool
 from ..runtime.upstream.client import TRUNCATED
 from . import validators
+from .refusals import refusals
 from .validation import deepest_error, schema_path
 from .validators import OperationDocument, OperationDocuments
 
@@ -49,8 +50,9 @@ class Drift:
 
     `kind` is the JSON Schema keyword that fails (`type`, `required`, …; also for parameters and headers); `status` or
     `content type` where these are not documented; `syntax` where a body does not match its media type; `security` where
-    a request lacks required credentials; `not checked` where a message could not be checked. `where` is the same for
-    all messages: it has no index, and begins with the status for a response, as in `200 body.pets[].price`.
+    a request lacks required credentials; those of `refusals` where the API refuses what the document allows;
+    `not checked` where a message could not be checked. `where` is the same for all messages: it has no index, and
+    begins with the status for a response, as in `200 body.pets[].price`.
     """
 
     tool: str
@@ -73,17 +75,20 @@ class Contract:
 
     def check(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> tuple[Drift, ...]:
         """Return the differences of a request and its response from the document, each once. Takes milliseconds."""
-        sides: dict[Side, Iterable[Finding]] = {
-            "request": self._request_findings(tool, request),
-            "response": self._response_findings(tool, request, response),
-        }
-        drifts: dict[tuple[Side, str, str], Drift] = {}
-        for side, findings in sides.items():
-            for kind, location, text in self._guarded(findings):
-                where, message = _printable_line(location), self._errors.public_text(text)
-                drift = Drift(tool=tool.name, side=side, kind=kind, where=where, message=message)
-                drifts.setdefault((side, kind, where), drift)
+        drifts = self._drifts(tool, "request", self._request_findings(tool, request))
+        if all(drift.kind == UNCHECKED for drift in drifts.values()):
+            drifts |= self._drifts(tool, "request", refusals(tool, request, response))
+        drifts |= self._drifts(tool, "response", self._response_findings(tool, request, response))
         return tuple(drifts.values())
+
+    def _drifts(self, tool: Tool, side: Side, findings: Iterable[Finding]) -> dict[tuple[Side, str, str], Drift]:
+        """Return the findings about one side by side, kind and location."""
+        drifts: dict[tuple[Side, str, str], Drift] = {}
+        for kind, location, text in self._guarded(findings):
+            where, message = _printable_line(location), self._errors.public_text(text)
+            drift = Drift(tool=tool.name, side=side, kind=kind, where=where, message=message)
+            drifts.setdefault((side, kind, where), drift)
+        return drifts
 
     def _guarded(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Yield the findings, and a crash as a finding."""

@@ -1,0 +1,1 @@
+"""The score of a document: the signals of JAIRF that need no model."""

@@ -1,0 +1,1 @@
+"""Repairs of a document, as an overlay."""

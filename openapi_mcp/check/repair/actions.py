@@ -1,0 +1,164 @@
+"""Repairs as an overlay of few lines: those of one part in one action, equal ones for several parts in one target.
+
+An update is merged into objects, so that the changes anywhere within an operation or a shared schema are one nested
+update. What must go first (a list that is replaced, a media type's old name) is an action of its own before it.
+
+Specification: OpenAPI Overlay 1.1, "Action Object"; RFC 9535 §2.7.
+"""
+
+import copy
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from ...overlay.difference import VERSION
+from ...overlay.paths import Location, node_at, normalized
+from ...runtime.types import JsonObject
+from .repairs import Repair
+
+WIDTH: Final = 120
+"""Columns of a line of the file."""
+
+MAX_LINES: Final = 20
+"""Lines up to which each part has its own action; in a longer file those of all parts are joined."""
+
+_PART: Final = 3
+"""Keys that lead to an operation or a shared schema: paths, /pets, get; components, schemas, Pet."""
+
+
+def overlay_of(rounds: Sequence[Iterable[Repair]], root: Any, title: str) -> JsonObject | None:
+    """Return an overlay for a document as it is written; None where there is nothing to repair.
+
+    Each round of repairs was found in the document that those before it had repaired.
+    """
+    found = [list(repairs) for repairs in rounds]
+    if not any(found):
+        return None
+    made = _overlay(found, root, title, _PART)
+    if len(written(made).splitlines()) > MAX_LINES:
+        made = min((made, _overlay(found, root, title, 1)), key=lambda each: len(written(each).splitlines()))
+    return made
+
+
+def _overlay(rounds: Sequence[Sequence[Repair]], root: Any, title: str, depth: int) -> JsonObject:
+    removals: dict[Location, None] = {}
+    updates: dict[Location, dict[str, Any]] = {}
+    for repairs in rounds:
+        of_round: dict[Location, dict[str, Any]] = {}
+        for repair in repairs:
+            removals |= dict.fromkeys((*repair.location, key) for key in repair.remove)
+            if repair.update:
+                anchor, value = _nested(repair.location, repair.update, depth)
+                _merge(of_round.setdefault(anchor, {}), value)
+        for anchor, value in of_round.items():
+            _merge(updates.setdefault(anchor, {}), value, replaces=True)
+    actions: list[JsonObject] = [{"target": target, "remove": True} for target in _removed(removals, root)]
+    actions += [{"target": target, "update": value} for target, value in _joined(updates)]
+    return {"overlay": VERSION, "info": {"title": title, "version": "1.0.0"}, "actions": actions}
+
+
+def _nested(location: Location, update: Mapping[str, Any], depth: int) -> tuple[Location, dict[str, Any]]:
+    """Return the part that a place is in, and the update as seen from it; a place within a list is a part itself."""
+    indexes = [place for place, key in enumerate(location) if isinstance(key, int)]
+    start = min(max([depth, *(place + 1 for place in indexes)]), len(location))
+    value = dict(update)
+    for key in reversed(location[start:]):
+        value = {str(key): value}
+    return location[:start], value
+
+
+def _merge(target: dict[str, Any], update: Mapping[str, Any], *, replaces: bool = False) -> None:
+    """Merge an update into another; of two values the first stays, unless the later one `replaces` it."""
+    for name, value in update.items():
+        known = target.get(name)
+        if isinstance(known, dict) and isinstance(value, Mapping):
+            _merge(known, value, replaces=replaces)
+        elif isinstance(known, list) and isinstance(value, list) and name == "required":
+            target[name] = list(dict.fromkeys([*known, *value]))
+        elif replaces or name not in target:
+            target[name] = copy.deepcopy(value)
+
+
+def _removed(removals: Iterable[Location], root: Any) -> list[str]:
+    """Return targets for what goes: keys of one object, or entries of a list of texts, in one target."""
+    by_parent: dict[Location, list[str]] = defaultdict(list)
+    for location in removals:
+        with suppress(LookupError, TypeError):
+            if location[-1] in node_at(root, location[:-1]):
+                by_parent[location[:-1]].append(str(location[-1]))
+    grouped: dict[tuple[bool, tuple[str, ...]], list[Location]] = defaultdict(list)
+    for parent, keys in by_parent.items():
+        grouped[isinstance(node_at(root, parent), list), tuple(keys)].append(parent)
+    return [
+        target + (_equals(keys) if of_list else _selection(keys))
+        for (of_list, keys), parents in grouped.items()
+        for target in _targets(parents)
+    ]
+
+
+def _joined(updates: Mapping[Location, dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return targets with their updates; equal updates of several parts have one target where a query selects them."""
+    equal: dict[str, list[Location]] = defaultdict(list)
+    for location, value in updates.items():
+        equal[json.dumps(value, sort_keys=True)].append(location)
+    return [(target, updates[locations[0]]) for locations in equal.values() for target in _targets(locations)]
+
+
+def _targets(locations: Sequence[Location]) -> list[str]:
+    """Return queries that select these places and nothing else: places that differ in one key are selected together."""
+    left = dict.fromkeys(locations)
+    queries = []
+    for position in range(max(map(len, locations), default=0)):
+        groups: dict[tuple[Location, Location], list[str | int]] = defaultdict(list)
+        for location in left:
+            if len(location) > position:
+                groups[location[:position], location[position + 1 :]].append(location[position])
+        for (before, behind), keys in groups.items():
+            if len(keys) > 1:
+                queries.append(f"${_steps(before)}{_selection(keys)}{_steps(behind)}")
+                for key in keys:
+                    del left[*before, key, *behind]
+    return [*queries, *(f"${_steps(location)}" for location in left)]
+
+
+def _steps(location: Location) -> str:
+    return "".join(
+        f".{key}" if isinstance(key, str) and _NAME.fullmatch(key) else _selection([key]) for key in location
+    )
+
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""Names that a query may write behind a dot (RFC 9535 §2.5.1.1)."""
+
+
+def _selection(keys: Iterable[str | int]) -> str:
+    """Return a segment that selects these keys: `['get','post']`."""
+    return "[" + ",".join(normalized((key,))[2:-1] for key in keys) + "]"
+
+
+def _equals(values: Iterable[str]) -> str:
+    """Return a segment that selects the entries of a list that are one of these texts."""
+    return "[?" + " || ".join(f"@ == {normalized((value,))[2:-1]}" for value in values) + "]"
+
+
+def written(overlay: JsonObject) -> str:
+    """Return an overlay as YAML: an action is a line for its target, and lines for its update in flow style."""
+    lines = [f"overlay: {overlay['overlay']}", f"info: {_flow(overlay['info'])}", "actions:"]
+    for action in overlay["actions"]:
+        lines.append(f"- target: {json.dumps(action['target'], ensure_ascii=False)}")
+        if "update" in action:
+            value = _flow(action["update"]).replace("\n", "\n    ")
+            lines.append(f"  update: {value}")
+        else:
+            lines.append("  remove: true")
+    return "\n".join(lines) + "\n"
+
+
+def _flow(value: Any) -> str:
+    import yaml
+
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=WIDTH - 14)
+    return str(text).removesuffix("\n").removesuffix("\n...")

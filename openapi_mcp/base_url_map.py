@@ -7,7 +7,6 @@ appended to TO; of several that match, the longest is used.
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Final, Self
 from urllib.parse import urlsplit
 
@@ -57,7 +56,9 @@ class BaseUrlMap:
         known = {_normalised(url): url for url in base_urls}
         for start, _ in self.pairs:
             if not any(_rest(url, start) is not None for url in known):
-                close = get_close_matches(start, list(known), n=3, cutoff=0.6)
+                from .runtime.arguments.spelling import nearest
+
+                close = nearest(start, known)
                 names = ", ".join(redact(known[url]) for url in close or list(known)[:10])
                 hint = f"did you mean {names}?" if close else f"they go to {names or 'no server'}"
                 raise UsageError("no operation has this base URL", where=f"--base-url {shown(start)}=…", hint=hint)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any, Final, Literal, TypeAlias
 
@@ -266,6 +265,7 @@ def client_named(name: str) -> Client:
     """Return a client. Raises UsageError, with the nearest names."""
     if client := CLIENTS.get(name):
         return client
-    near = get_close_matches(name.lower().replace("_", "-").replace(" ", "-"), CLIENTS, n=3, cutoff=0.6)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"clients are {', '.join(CLIENTS)}"
+    from ..runtime.arguments.spelling import suggestion
+
+    hint = suggestion(name, CLIENTS) or f"clients are {', '.join(CLIENTS)}"
     raise UsageError(f"unknown client: {name}", where="--client", hint=hint)

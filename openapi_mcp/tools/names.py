@@ -12,7 +12,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
@@ -43,10 +42,10 @@ def words(text: str) -> list[str]:
 
 
 def suggest_names(name: str, names: Iterable[str]) -> str:
-    """Return a hint with the names most similar to this one, in any case; an empty text if none is similar."""
-    folded = {each.casefold(): each for each in names}
-    close = get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(folded[each] for each in close)}?" if close else ""
+    """Return a hint with the names nearest to one that is not there; an empty text if none is near."""
+    from ..runtime.arguments.spelling import suggestion
+
+    return suggestion(name, names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def test_topics_and_their_tools() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--topic", "petz"), "Did you mean pets?"),
+        (("--topic", "petz"), "did you mean pets?"),
         (("delete", "--include", "method:get", "--topic", "/nowhere"), "no path begins with it"),
     ],
 )

@@ -291,5 +291,5 @@ def test_no_two_schemes_share_a_variable(schemes: list[str], title: str) -> None
 
 
 def test_similar_names_are_suggested() -> None:
-    assert suggest_names("createPets", ["createPet", "getPet", "sing"]) == "did you mean createPet or getPet?"
+    assert suggest_names("createPets", ["createPet", "getPet", "sing"]) == "did you mean createPet?"
     assert suggest_names("xyz", ["createPet"]) == ""

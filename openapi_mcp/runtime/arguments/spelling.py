@@ -1,4 +1,4 @@
-"""Names that are probably others, misspelled: undeclared properties, values of an enum, names of tools."""
+"""Names that are probably others, misspelled: undeclared properties, values of an enum, tools, options, settings."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -142,11 +142,16 @@ def _words_of(parts: Iterable[str]) -> dict[str, list[str]]:
 
 def did_you_mean(name: str, choices: Iterable[str], quoted: Callable[[str], str] = "`{}`".format) -> str:
     """Return the end of a sentence about a name that is not there; empty where no choice is near."""
+    hint = suggestion(name, choices, quoted)
+    return f"; {hint}" if hint else ""
+
+
+def suggestion(name: str, choices: Iterable[str], quoted: Callable[[str], str] = str) -> str:
+    """Return a question with the choices that are nearest to a name that is not there; empty where none is near."""
     found = [quoted(each) for each in nearest(name, choices)] if len(name) <= MAX_NAME_LENGTH else []
     if not found:
         return ""
-    listed = f"{', '.join(found[:-1])} or {found[-1]}" if len(found) > 1 else found[0]
-    return f"; did you mean {listed}?"
+    return f"did you mean {', '.join(found[:-1])} or {found[-1]}?" if len(found) > 1 else f"did you mean {found[0]}?"
 
 
 @lru_cache(_MAX_FOLDED)

@@ -5,7 +5,6 @@ document never names the variable. Specification: OpenAPI 3.2 Security Scheme Ob
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -38,10 +37,10 @@ def read_credentials(
 def _check_names(names: Sequence[str], configured: Mapping[str, str]) -> None:
     for name in configured:
         if name not in names:
-            close = get_close_matches(name.casefold(), [each.casefold() for each in names], n=1)
-            similar = next((each for each in names if close and each.casefold() == close[0]), None)
-            known = f"did you mean `{similar}`?" if similar else f"the schemes are: {', '.join(names) or 'none'}."
-            raise RequestError(f"There is no security scheme `{name}`; {known}")
+            from ..arguments.spelling import did_you_mean
+
+            schemes = f"; the schemes are: {', '.join(names) or 'none'}."
+            raise RequestError(f"There is no security scheme `{name}`{did_you_mean(name, names) or schemes}")
 
 
 def _check_basic(scheme: SecurityScheme, credential: str, configured: Mapping[str, str]) -> None:

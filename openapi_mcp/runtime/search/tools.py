@@ -6,7 +6,6 @@ cost less than 1,100 tokens, whatever the API.
 """
 
 import asyncio
-import difflib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -277,9 +276,10 @@ class _SearchServer(ToolFinder):
         return await call(tool, {**flat, **inner})
 
     def _unknown(self, name: str) -> CallToolResult:
-        similar = difflib.get_close_matches(name[:_MAX_SHOWN_NAME], self.tools, n=3)
-        hint = f"Did you mean {' or '.join(similar)}?" if similar else "search_tools finds the names of tools."
-        return error_result(f"There is no tool {name[:_MAX_SHOWN_NAME]!r}. {hint}")
+        from ..arguments.spelling import did_you_mean
+
+        hint = did_you_mean(name, self.tools, str) or ". search_tools finds the names of tools."
+        return error_result(f"There is no tool {name[:_MAX_SHOWN_NAME]!r}{hint}")
 
 
 _MAX_SHOWN_NAME: Final = 100

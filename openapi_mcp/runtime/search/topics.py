@@ -4,7 +4,6 @@ A topic is also any beginning of a path: `/repos/{owner}/{repo}/branches`, with 
 pages, in the order of the paths.
 """
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -97,10 +96,10 @@ class Topics:
 
     def unknown(self, topic: str) -> str:
         """Return a sentence about a topic without tools, with those that are nearest to it."""
-        by_name = {name.casefold(): name for name in self._by_topic}
-        similar = [by_name[name] for name in difflib.get_close_matches(topic.casefold()[:100], by_name, n=3)]
-        hint = f"Did you mean {' or '.join(similar)}?" if similar else "An empty query lists the topics."
-        return f"There is no topic {topic[:100]!r}, and no path begins with it. {hint}"
+        from ..arguments.spelling import did_you_mean
+
+        hint = did_you_mean(topic, self._by_topic, str) or ". An empty query lists the topics."
+        return f"There is no topic {topic[:100]!r}, and no path begins with it{hint}"
 
 
 def _page(heading: str, lines: Sequence[str], number: int, limit: int, hint: str) -> str:

@@ -159,7 +159,7 @@ def test_a_search_within_a_topic_finds_its_tools_alone() -> None:
     assert "1. getPet:" in within
     assert "getPetLover:" not in within
     assert api.text("search_tools", query="get", topic="petz") == (
-        "There is no topic 'petz', and no path begins with it. Did you mean pets?"
+        "There is no topic 'petz', and no path begins with it; did you mean pets?"
     )
 
 
@@ -260,7 +260,7 @@ def test_arguments_may_be_json_text_or_omitted() -> None:
 def test_unknown_name_is_answered_with_similar_names(own: str) -> None:
     result = SearchModeApi().result(own, {"name": "get_pet"})
     assert result["isError"] is True
-    assert result["content"][0]["text"] == "There is no tool 'get_pet'. Did you mean getPet?"
+    assert result["content"][0]["text"] == "There is no tool 'get_pet'; did you mean getPet?"
     assert "search_tools" in SearchModeApi().text(own, name="?")
 
 

@@ -54,7 +54,10 @@ def sign_in(url: str, name: str = "alice", *, until: str) -> str:
 
 
 class Person:
-    """A user with a browser, which keeps its cookies, and a name to sign in with wherever it is asked for."""
+    """A user with a browser, which keeps its cookies, and a name to sign in with wherever it is asked for.
+
+    Each of its requests has a connection of its own, so that a balancer sends them to different servers.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -66,7 +69,7 @@ class Person:
 
         A redirect to an address that begins with `until` is not followed.
         """
-        with httpx.Client(cookies=self._cookies, timeout=30) as browser:
+        with httpx.Client(cookies=self._cookies, timeout=30, headers={"Connection": "close"}) as browser:
             try:
                 return self._open(browser, url, until)
             finally:

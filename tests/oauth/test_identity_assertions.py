@@ -1,4 +1,4 @@
-"""Tokens of callers that become tokens of the API by an assertion of their identity provider (ID-JAG), with real ones."""
+"""Tokens of callers that become tokens of the API by an assertion of their identity provider (ID-JAG)."""
 
 import asyncio
 import json

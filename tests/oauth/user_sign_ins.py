@@ -55,6 +55,7 @@ class World:
     door: str
     urls: Sequence[str]
     tokens: dict[str, str] = field(default_factory=dict)
+    secret: str = CLIENT_SECRET
 
     @property
     def url(self) -> str:
@@ -65,7 +66,7 @@ class World:
         """The users whose tokens the API got, in order."""
         return [claims(token)["sub"] for token in self.api.calls]
 
-    def token_of(self, name: str, *, browser: Person | None = None, secret: str = CLIENT_SECRET) -> str:
+    def token_of(self, name: str) -> str:
         """Return the token of a user for the bridge, as an MCP client gets it."""
         if name not in self.tokens:
             verifier = "a-verifier-of-at-least-forty-three-characters"
@@ -79,29 +80,31 @@ class World:
                 "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
                 "code_challenge_method": "S256",
             }
-            person = browser or Person(name)
+            person = Person(name)
             person.open(f"{self.door}/auth?{urlencode(asked)}", until=CLIENT_REDIRECT)
             code = parse_qs(urlsplit(person.addresses[-1]).query)["code"][0]
             form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CLIENT_REDIRECT}
             form |= {"code_verifier": verifier}
-            answered = httpx.post(f"{self.door}/token", data=form, auth=(CLIENT_ID, secret))
+            answered = httpx.post(f"{self.door}/token", data=form, auth=(CLIENT_ID, self.secret))
             self.tokens[name] = str(answered.raise_for_status().json()["access_token"])
         return self.tokens[name]
 
-    def client(self, name: str | None, era: str, capabilities: Any = URL_MODE, url: str | None = None) -> "Caller":
+    def client(self, name: str | None, era: str, capabilities: Any = URL_MODE, **headers: str) -> "Caller":
         """Return an MCP client of a user."""
-        return Caller(f"{url or self.url}/mcp", None if name is None else self.token_of(name), era, capabilities)
+        token = None if name is None else self.token_of(name)
+        return Caller(f"{self.url}/mcp", token, era, capabilities, **headers)
 
 
 class Caller:
     """An MCP client of a user that sends what a test says."""
 
-    def __init__(self, url: str, token: str | None, era: str, capabilities: Any) -> None:
+    def __init__(self, url: str, token: str | None, era: str, capabilities: Any, **headers: str) -> None:
         self._url = url
         self._era = era
         self._capabilities = capabilities
         self._headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": era}
         self._headers |= {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._headers |= headers
         if era == HANDSHAKE:
             hello = {"protocolVersion": era, "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}
             answered = self._post("initialize", hello)

@@ -41,12 +41,13 @@ def started(command: Sequence[str], port: int) -> Iterator["subprocess.Popen[byt
 
 
 @contextmanager
-def redis(folder: Path, port: int | None = None) -> Iterator[str]:
-    """Run Redis without files; yield its URL."""
+def redis(folder: Path, port: int | None = None, password: str = "") -> Iterator[str]:
+    """Run Redis without files; yield its URL, which has the password that it asks for."""
     port = port or free_port()
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    options = ["--requirepass", password] if password else []
+    options += ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
     with started([program("redis-server"), *options], port):
-        yield f"redis://127.0.0.1:{port}/0"
+        yield f"redis://{f':{password}@' if password else ''}127.0.0.1:{port}/0"
 
 
 @contextmanager

@@ -211,6 +211,7 @@ class HttpSettings:
     max_concurrency: int = DEFAULTS["max_concurrency"]
     max_body_bytes: int = DEFAULTS["max_body_bytes"]
     request_timeout: float = DEFAULTS["request_timeout"]
+    no_ui: bool = False
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:

@@ -107,6 +107,12 @@ SERVER_OPTIONS: Final = (
         to="http", metavar="N", kind=int, default=1, minimum=1
     ),
     Option(
+        "no_ui", HTTP, SERVE,
+        "Serve no page at /. The page shows the tools, with a form to try each, to the users of this machine, or to "
+        "those who have the token.",
+        to="http", kind=bool, default=False
+    ),
+    Option(
         "auth_token", ACCESS, SERVE, "Bearer token that clients must send (http). Safer as the variable.",
         to="http", metavar="TOKEN", variable="OPENAPI_MCP_AUTH_TOKEN"
     ),

@@ -34,8 +34,10 @@ from ...runtime.http.app import create_app
 from ...runtime.http.responses import HTTPError
 from ...runtime.http.sessions import Sessions
 from ...runtime.http.workers import WorkerChannel, private_folder
+from ...telemetry.feed import CallFeed
 from .. import console, destinations, report
 from ..settings import HttpSettings, Settings
+from . import page
 from .reload import Reloader, warn
 from .stdio import STOP_HANDLER, drift_summary, print_start
 
@@ -64,14 +66,16 @@ def serve(settings: Settings, served: "Served", http: HttpSettings) -> None:
             from . import sign_ins
 
             sign_ins.check(_only(served, "--sign-in-url"), http, local=local)
-        connections = report.connections(served, runtime_serve.url(listener, http.path))
+        url = runtime_serve.url(listener, http.path)
+        connections = [*report.connections(served, url), *page.connection(http, url, local=local)]
         if http.workers == 1:
             users = _sign_ins(served, http, None)
-            reloader = Reloader(settings, served, sign_ins=users)
+            calls = page.feed(http, local=local)
+            reloader = Reloader(settings, served, feed=calls, sign_ins=users)
             _serve_metrics(served.config.metrics)
             print_start(served, connections)
             with drift_summary(reloader):
-                hosting.serve(_app(reloader, http, users, local=local), listener)
+                hosting.serve(_app(reloader, http, users, calls, local=local), listener)
         else:
             for bridge in bridges:
                 destinations.check(bridge)
@@ -112,14 +116,16 @@ class ServerWorker:
         served = self.settings.open(check=destinations.check)
         console.use_format(served.config.log_format, quiet=served.config.quiet)
         users = _sign_ins(served, self.http, self.folder)
-        reloader = Reloader(self.settings, served, sign_ins=users)
-        return _app(reloader, self.http, users, local=self.local, folder=self.folder, has_siblings=True)
+        calls = page.feed(self.http, local=self.local)
+        reloader = Reloader(self.settings, served, feed=calls, sign_ins=users)
+        return _app(reloader, self.http, users, calls, local=self.local, folder=self.folder, has_siblings=True)
 
 
 def _app(
     reloader: Reloader,
     http: HttpSettings,
     users: "UserSignIns | None",
+    calls: CallFeed | None,
     *,
     local: bool,
     folder: Path | None = None,
@@ -127,6 +133,7 @@ def _app(
 ) -> Starlette:
     """Make the application, which reloads its tools for as long as it runs; `users` sign in on its pages.
 
+    The page shows the `calls`; without them there is no page.
     Raises UsageError. With `has_siblings` it is one of several processes, which find each other in `folder`.
     """
     redis = reloader.served.config.redis
@@ -167,6 +174,8 @@ def _app(
         from ...oauth.pages import SignInPages
 
         app.router.routes.extend(SignInPages(users).routes())
+    if calls is not None:
+        app.router.routes.extend(page.routes(reloader, calls, http, local=local))
     if (metrics := reloader.served.config.metrics or "").startswith("/"):
         app.router.routes.insert(0, _metrics_route(metrics, http))
     if not isinstance(reloader.served, Bridge):

@@ -180,7 +180,7 @@ def read_claims(claims: JsonObject, resource: ProtectedResource, now: float) -> 
             raise InvalidToken("the token is not valid yet")
     if "cnf" in claims:
         raise InvalidToken("the token is bound to a key of its client, which is not supported")
-    return _grant(claims, resource.issuer), expires
+    return _grant(claims, resource.issuer, expires + LEEWAY), expires
 
 
 def _time(claims: JsonObject, name: str) -> float | None:
@@ -197,12 +197,12 @@ _LAST: Final = 2**53
 """The largest number that all JSON readers understand alike."""
 
 
-def _grant(claims: JsonObject, issuer: str) -> Grant:
+def _grant(claims: JsonObject, issuer: str, end: float) -> Grant:
     client = next((claims[name] for name in ("client_id", "azp") if _is_name(claims.get(name))), "")
     subject = claims.get("sub") if _is_name(claims.get("sub")) else client
     if not subject:
         raise InvalidToken("the token names neither a subject nor a client")
-    return Grant(f"{issuer} {subject}", read_scopes(claims), client)
+    return Grant(f"{issuer} {subject}", read_scopes(claims), client, end)
 
 
 def _is_name(value: Any) -> bool:

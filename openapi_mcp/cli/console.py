@@ -53,11 +53,8 @@ def secrets_of_options(source: str, options: Mapping[str, Any]) -> Iterator[str]
         if not credential.startswith(FROM_ENVIRONMENT):
             yield credential
             yield credential.partition(":")[2]
-    for text in _texts(options.get("oauth")):
-        name, _, value = text.partition("=")
-        if name.strip().endswith("client-secret") and not value.startswith(FROM_ENVIRONMENT):
-            yield value
-    for text in _texts(options.get("set")):
+    clients = (text for text in _texts(options.get("oauth")) if text.partition("=")[0].strip().endswith("secret"))
+    for text in (*_texts(options.get("set")), *clients):
         name, _, value = text.partition("=")
         if not value.startswith(FROM_ENVIRONMENT) and SECRET_NAME.search(name):
             yield value

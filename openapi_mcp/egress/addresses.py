@@ -63,7 +63,7 @@ def is_public(address: str) -> bool:
 def is_secure(parts: SplitResult) -> bool:
     """Return whether a URL that gets a secret is https, or http on this machine."""
     return bool(parts.hostname) and (
-        parts.scheme == "https" or (parts.scheme == "http" and is_loopback_name(parts.hostname))
+        parts.scheme == "https" or (parts.scheme == "http" and is_loopback_name(parts.hostname or ""))
     )
 
 

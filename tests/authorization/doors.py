@@ -55,6 +55,7 @@ class World:
     """A server of a document behind a door, and a client; used within one event loop."""
 
     def __init__(self, folder: Path, issuer: Issuer, options: dict[str, Any], base_url: str) -> None:
+        list_changed = bool(options.pop("list_changed", False))
         document = folder / "pets.json"
         document.write_text(json.dumps(options.pop("document", DOCUMENT)))
         door_options = {name: options.pop(name) for name in list(options) if name.startswith("auth_client")}
@@ -67,7 +68,7 @@ class World:
         )
         assert settings is not None
         self.door: OAuthDoor = settings.door(lambda: True, lambda: self.bridge.rights.offered)
-        self.server = self.bridge.server()
+        self.server = self.bridge.server(list_changed=list_changed)
         self.app = create_app(self.server, door=self.door, allowed_hosts=None)
         self.app.router.routes.extend(self.door.routes())
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url=base_url)

@@ -1,5 +1,7 @@
 """The door over HTTP: metadata, challenges, statuses, sessions of subjects, and the names that limits count by."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from starlette.responses import Response
 
 from openapi_mcp.authorization.resource import MAX_SCOPE_CHARACTERS, ProtectedResource, canonical
 from openapi_mcp.authorization.settings import DoorSettings
+from openapi_mcp.authorization.tokens import LEEWAY
 from openapi_mcp.errors import UsageError
 from openapi_mcp.runtime.http.callers import Callers, TrustedProxies
 from openapi_mcp.runtime.protocol import Session
@@ -20,6 +23,7 @@ from tests.authorization.issuing import AUDIENCE, Issuer, issuing
 METADATA = "https://mcp.example.test/.well-known/oauth-protected-resource/mcp"
 OFFERED = "admin pets:read pets:write"
 SESSION = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+BOTH = "application/json, text/event-stream"
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 
@@ -141,6 +145,24 @@ def test_session_belongs_to_its_subject(tmp_path: Path, issuer: Issuer) -> None:
         return [each.status_code for each in (*posted, ended, again)]
 
     assert within(tmp_path, issuer, ask) == [200, 404, 404, 404, 200]
+
+
+def test_streams_end_with_the_time_of_their_token(tmp_path: Path, issuer: Issuer) -> None:
+    async def listen(world: World) -> list[int]:
+        """Open both kinds of streams with a token whose time is nearly over; the transport waits for their ends."""
+        end = int(time.time()) - int(LEEWAY) + 2
+        token = issuer.token(exp=end)
+        session = (await world.post(token, SESSION)).headers["mcp-session-id"]
+        headers = {"authorization": f"Bearer {token}", "mcp-session-id": session, "accept": "text/event-stream"}
+        streams = (
+            world.client.get("/mcp", headers=headers),
+            world.ask(token, "subscriptions/listen", {"notifications": {"toolsListChanged": True}}, accept=BOTH),
+        )
+        ended = await asyncio.wait_for(asyncio.gather(*streams), 60)
+        assert all(each.headers["content-type"].startswith("text/event-stream") for each in ended)
+        return [each.status_code for each in ended]
+
+    assert within(tmp_path, issuer, listen, list_changed=True) == [200, 200]
 
 
 def test_limits_count_a_subject_as_one_client_wherever_it_is() -> None:

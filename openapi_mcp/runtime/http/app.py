@@ -9,6 +9,7 @@ Specification: basic/transports, "Streamable HTTP", of 2025-03-26 to 2026-07-28.
 """
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
 from functools import lru_cache, partial
@@ -349,8 +350,9 @@ class _Endpoint:
     async def _stream(
         self, work: Awaitable[Reply], request: _ClientRequest, tracker: RegisterStop | None = None
     ) -> Reply | None:
-        end = self._server.changes.end
-        return await self._timeouts.stream(work, request.scope, request.receive, end, tracker)
+        end, grant = self._server.changes.end, GRANT.get()
+        expires = math.inf if grant is None else grant.expires
+        return await self._timeouts.stream(work, request.scope, request.receive, end, tracker, expires=expires)
 
     async def _send_changes(self, session: Session, writer: ResponseWriter) -> Reply:
         changes = self._server.changes.listen()

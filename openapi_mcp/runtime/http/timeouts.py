@@ -5,8 +5,11 @@ the connection of a call.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+import math
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Final
 
 from starlette.types import Receive, Scope
@@ -17,6 +20,9 @@ from ..types import JsonObject, error_result
 from ..upstream.timers import NEVER, TimeLimit, Timers
 from .direct import DirectRequest
 from .sessions import RegisterStop, Stop
+
+MAX_STREAM_SECONDS: Final = 30 * 86_400.0
+"""Seconds that a stream of an access token lasts, also where the token is valid for years: timers have limits."""
 
 SHUTDOWN_EVENT: Final = "shutdown"
 """The key in `scope["state"]` of an asyncio.Event that is set when the server begins to stop (see `connections`)."""
@@ -51,8 +57,14 @@ class AnswerTimeouts:
         receive: Receive,
         end: Callable[[], None],
         tracker: RegisterStop | None,
+        *,
+        expires: float = math.inf,
     ) -> Reply | None:
-        """Return the answer to a request that lasts until its client leaves; a server that stops calls `end`."""
+        """Return the answer to a request that lasts until its client leaves; a server that stops calls `end`.
+
+        It does not outlive the access token that it was opened with, which `expires` (in seconds since 1970).
+        """
+        tracker = tracker if expires == math.inf else partial(_until, expires, tracker)
         shutdown: asyncio.Event | None = scope.get("state", {}).get(SHUTDOWN_EVENT)
         ending = None if shutdown is None else asyncio.create_task(_call_after(shutdown, end))
         try:
@@ -60,6 +72,18 @@ class AnswerTimeouts:
         finally:
             if ending is not None:
                 ending.cancel()
+
+
+@contextmanager
+def _until(expires: float, tracker: RegisterStop | None, stop: Stop) -> Iterator[None]:
+    """Stop the work of the block at a time, besides what a tracker does."""
+    delay = min(max(expires - time.time(), 0.0), MAX_STREAM_SECONDS)
+    timer = asyncio.get_running_loop().call_later(delay, stop)
+    try:
+        with _UNTRACKED if tracker is None else tracker(stop):
+            yield
+    finally:
+        timer.cancel()
 
 
 async def _run_until_stopped(

@@ -5,6 +5,7 @@ door that verifies tokens it is None, and every tool may be called.
 Specification: RFC 9068 §2.2 (claims), RFC 6749 §3.3 (scopes).
 """
 
+import math
 from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Final, NamedTuple, TypeAlias
@@ -16,11 +17,15 @@ Alternatives: TypeAlias = Sequence[Sequence[str]]
 
 
 class Grant(NamedTuple):
-    """The subject of a token, unique over all issuers, its scopes, and the client that the token was issued to."""
+    """The subject of a token, unique over all issuers, its scopes, and the client that the token was issued to.
+
+    `expires` is the end of its time in seconds since 1970, when streams end that were opened with it.
+    """
 
     subject: str
     scopes: Scopes = frozenset()
     client: str = ""
+    expires: float = math.inf
 
 
 GRANT: Final[ContextVar[Grant | None]] = ContextVar("grant", default=None)

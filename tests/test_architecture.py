@@ -24,7 +24,7 @@ LAYERS = {
     ],
     PACKAGE: [
         "runtime errors plain_text regular_files",
-        "egress clients",
+        "egress clients comparison",
         "regeneration document selection token_budget elicitation",
         "schemas compilation base_url_map authorization",
         "curation",

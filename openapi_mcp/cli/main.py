@@ -11,7 +11,7 @@ import typer
 
 from .. import __version__
 from ..errors import CallFailed, UsageError
-from . import check, console, diff, install
+from . import check, console, documents, install
 from .commands import CommandGroup, Values, command, reported_errors
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def inspect(spec: str | None, tool: str | None, as_json: bool, validate: bool, d
             _print_json(inspection.tool_json(match)) if as_json else console.out("\n".join(inspection.tool_page(match)))
             return
         if not isinstance(bridge, Bridge):
-            from . import gateway_report as of_several
+            from .serve import gateway_report as of_several
 
             _print_json(of_several.gateway_json(bridge)) if as_json else of_several.print_gateway(bridge)
             return
@@ -271,25 +271,6 @@ def bundle_command(folder: Path, output: Path | None, debug: bool) -> None:
         console.out(str(generate_command.bundle(folder, output)))
 
 
-OVERLAY_EXAMPLES = """\b
-Examples:
-  openapi-mcp overlay init petstore.yaml > curated.yaml
-      then edit it: names, descriptions, hidden
-  openapi-mcp serve petstore.yaml --overlay curated.yaml
-  openapi-mcp overlay diff petstore.yaml petstore-edited.yaml > changes.yaml
-  openapi-mcp overlay apply petstore.yaml changes.yaml
-"""
-
-
-@command(app, epilog=OVERLAY_EXAMPLES)
-def overlay(verb: str, files: list[str], as_json: bool, debug: bool) -> None:
-    """Write and apply OpenAPI overlays, which change a document without touching its file."""
-    from . import overlays
-
-    with reported_errors(debug):
-        console.out(overlays.run(verb, files, as_json=as_json, report=console.err).removesuffix("\n"))
-
-
 @command(app)
 def cache(action: str | None, debug: bool) -> None:
     """Show the cache of compiled tools, or clear it.
@@ -319,7 +300,7 @@ def settings_schema() -> None:
 
 
 install.register(app)
-diff.register(app)
+documents.register(app)
 check.register(app)
 
 

@@ -11,6 +11,8 @@ from .option import (
     DOCUMENT,
     FETCHING,
     MAKING,
+    OPENING,
+    OPENING,
     PROBING,
     READING,
     SELECTING,
@@ -102,6 +104,15 @@ API_OPTIONS: Final = (
         "overlay", DOCUMENT, FETCHING,
         "OpenAPI Overlay (1.0, 1.1) that changes the document before anything else: a path or URL. Several are applied "
         "in their order.", metavar="OVERLAY", many=True, is_source=True
+    ),
+    Option(
+        "workflow", DOCUMENT, OPENING,
+        "Arazzo Description (1.0, 1.1) whose workflows are tools: a path or URL.",
+        metavar="WORKFLOW", many=True, is_source=True
+    ),
+    Option(
+        "workflows", DOCUMENT, (),
+        "Workflows of the settings file, by name: a table for each, with steps (docs/workflows.md).", kind=dict
     ),
     Option(
         "allow_remote_refs", DOCUMENT, FETCHING,

@@ -143,8 +143,15 @@ class Option:
         return {"description": self.help} | value | {name: fact for name, fact in facts.items() if fact is not None}
 
 
-_JSON_TYPES: Final = {str: "string", Path: "string", int: "integer", float: "number", bool: "boolean"}
-_TYPE_WORDS: Final = {str: "a string", Path: "a path", int: "an integer", float: "a number", bool: "true or false"}
+_JSON_TYPES: Final = {str: "string", Path: "string", int: "integer", float: "number", bool: "boolean", dict: "object"}
+_TYPE_WORDS: Final = {
+    str: "a string",
+    Path: "a path",
+    int: "an integer",
+    float: "a number",
+    bool: "true or false",
+    dict: "a table",
+}
 
 
 def _is_a(value: object, kind: type) -> bool:

@@ -26,8 +26,9 @@ from ..schemas.definitions import SchemaCompiler
 from ..selection import Selection
 from ..token_budget import FULL, TokenBudget, ToolLimits, sizes
 from . import negotiation, server_info
+from .argument_extensions import ArgumentExtensions
 from .base_urls import BaseUrls, check_variables
-from .extensions import ArgumentExtensions, Overrides, read_overrides
+from .extensions import Overrides, read_overrides
 from .input_schema import ParameterArguments, input_schema
 from .names import ToolKey, function_names, suggest_names, tool_names, words
 from .negotiation import ContentType, DeclaredHeader
@@ -99,11 +100,12 @@ def build(
     prefix: str = "",
     base_url: BaseUrlOptions | None = None,
     token_budget: TokenBudget | None = None,
+    limits: ToolLimits = FULL,
 ) -> Compilation:
     """Compile the tools of a document of OpenAPI 3.x.
 
     `prefix` stands before every name. `base_url` chooses among the document's servers; `token_budget` limits the number
-    of tools and the length of their texts (default: no limit). Raises UsageError where the options ask for something
+    of tools and the length of their texts; without one they have these `limits`. Raises UsageError where the options ask for something
     impossible; every defect of the document is a Problem.
     """
     if not _PREFIX.fullmatch(prefix):
@@ -117,9 +119,10 @@ def build(
     _check_rules(selection or Selection(), [*valid, *_lost_operations(problems)])
     lost_count = len({problem.operation for problem in problems} - {None})
     reported: list[Problem] = []
-    candidates = [(operation, read_overrides(operation, resolver, reported.append)) for operation in valid]
+    read = [(operation, read_overrides(operation, resolver, reported.append)) for operation in valid]
+    candidates = [(overrides.tagged(operation), overrides) for operation, overrides in read]
     selected = _select(candidates, selection or Selection(), token_budget.max_tools if token_budget else None)
-    limits = token_budget.limits(len(selected)) if token_budget else FULL
+    limits = token_budget.limits(len(selected)) if token_budget else limits
     servers = base_url or BaseUrlOptions()
     check_variables(servers, document, valid)
     compiler = _ToolCompiler(document, resolver, servers, limits, reported)
@@ -205,7 +208,7 @@ class _ToolCompiler:
         self._parameters: SharedParameters = {}
         self._arguments: ParameterArguments = {}
         self._base_urls = BaseUrls(document, resolver, base_url)
-        self._extensions = ArgumentExtensions(resolver, problems.append, limits.argument)
+        self._extensions = ArgumentExtensions(document, resolver, problems.append, limits.argument)
 
     def all_problems(self) -> Iterable[Problem]:
         """Yield the problems of the parts of all operations compiled so far."""
@@ -248,7 +251,7 @@ class _ToolCompiler:
             title=_title(operation, overrides),
             description=_description(name, operation, overrides, self._limits.description),
             input_schema=curated.schema,
-            output_schema=response.output_schema,
+            output_schema=response.output_schema if overrides.select is None else None,
             annotations=_annotations(operation, overrides),
             method=operation.method,
             path=operation.path,
@@ -263,6 +266,9 @@ class _ToolCompiler:
             content_type=content_type.without_body,
             response_headers=response.headers,
             scopes=self._security.scopes_of(operation) if overrides.scopes is None else overrides.scopes,
+            confirm=overrides.confirm,
+            select=overrides.select,
+            max_result_bytes=overrides.max_result_bytes,
             operation_id=operation.operation_id,
             tags=operation.tags,
             deprecated=operation.deprecated,

@@ -1,0 +1,169 @@
+"""`PageAccess`: who may use the page. A browser sends no bearer token, so it signs in once and gets a cookie.
+
+The cookie is signed, for the page alone: the MCP endpoint takes none. It is HttpOnly and SameSite=Strict. Requests that
+change something also need a token that only the page knows (CSRF) and must come from the page's own origin; a Host that
+is no name of the server is refused, as at the endpoint (DNS rebinding). Without a token the page is for this machine
+only, and for nobody behind a proxy.
+Specification: RFC 6265bis for cookies; WHATWG Fetch and Fetch Metadata for Origin and Sec-Fetch-Site; CSP Level 3.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Collection, Mapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Final
+
+from starlette.requests import Request
+from starlette.types import Scope
+
+from ..runtime.http import access
+from ..runtime.http.access import LOOPBACK, AccessPolicy, Headers
+from ..runtime.http.limits import RECEIVE_TIMEOUT
+from ..runtime.http.responses import HTTPError
+
+LIFETIME: Final = 12 * 3600
+"""Seconds that a sign-in lasts: a working day."""
+
+COOKIE: Final = "openapi-mcp-page"
+CSRF_HEADER: Final = "x-csrf-token"
+
+_FROM_PROXY: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+"""Headers that proxies add: whoever is behind one is not on this machine."""
+
+HEADERS: Final[Mapping[str, str]] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Header fields of every response: nothing of another origin is loaded, nothing inline runs, nothing is kept."""
+
+
+MAX_BODY: Final = 6 * 1024 * 1024
+"""Bytes of a form: an MCP message of the usual limit with a file in base64, as a form encodes it."""
+
+
+class FormError(Exception):
+    """A form that cannot be read, in the words for its user."""
+
+
+async def body_of(request: Request, limit: int = MAX_BODY) -> bytes:
+    """Return the body of a form. Raises FormError for one that is large or comes slowly."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(RECEIVE_TIMEOUT):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > limit:
+                    raise FormError(f"The form is larger than {limit:,} bytes.")
+    except TimeoutError:
+        raise FormError(f"The form did not arrive within {RECEIVE_TIMEOUT:g} seconds.") from None
+    return bytes(body)
+
+
+class PageRefused(Exception):
+    """A request that the page does not answer: its HTTP status and a sentence."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+class PageAccess:
+    """The checks of requests for the page. `hosts` are the values that Host may have, None any; `secret` signs."""
+
+    def __init__(
+        self,
+        *,
+        secret: bytes,
+        token: str | None,
+        hosts: Collection[str] | None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._token = token
+        self._policy = AccessPolicy(allowed_hosts=hosts if token else LOOPBACK, allowed_origins=None)
+        self._key = hmac.digest(secret, b"page\0" + (token or "").encode(), hashlib.sha256)
+        self._clock = clock
+
+    @property
+    def needs_sign_in(self) -> bool:
+        """Whether only those may enter who have the token."""
+        return self._token is not None
+
+    def headers(self, scope: Scope) -> Headers:
+        """Return the headers of a request that comes to this server, from its own pages. Raises PageRefused."""
+        lines = [(name, value) for name, value in scope["headers"]]
+        try:
+            access.check_size(lines)
+            access.check_host(lines)
+            headers = access.combine_lines(lines)
+            self._policy.check_address(headers)
+        except HTTPError as error:
+            hint = "Open the page by a name of this machine, such as 127.0.0.1, or protect the server with a token."
+            raise PageRefused(error.response.status, hint) from None
+        if self._token is None and any(name in headers for name in _FROM_PROXY):
+            raise PageRefused(403, "Behind a proxy the page needs a token: set OPENAPI_MCP_AUTH_TOKEN.")
+        self._check_origin(scope["method"], headers)
+        return headers
+
+    def _check_origin(self, method: str, headers: Headers) -> None:
+        """Raise PageRefused for a request of another page; a change has to name its origin."""
+        origin = headers.get("origin")
+        own = origin is not None and origin.partition("://")[2].lower() == headers.get("host", "").lower()
+        if (origin is not None and not own) or (method == "POST" and not own):
+            raise PageRefused(403, "Only the page itself may send this.")
+
+    def session(self, headers: Headers, port: int) -> str:
+        """Return the valid cookie of a request; empty if it has none."""
+        cookies = SimpleCookie[str]()
+        try:
+            cookies.load(headers.get("cookie", ""))
+        except CookieError:
+            return ""
+        morsel = cookies.get(f"{COOKIE}-{port}")
+        value = "" if morsel is None else morsel.value
+        expires, _, rest = value.partition(".")
+        nonce, _, signature = rest.partition(".")
+        is_own = hmac.compare_digest(signature, self._signature("cookie", f"{expires}.{nonce}"))
+        return value if is_own and expires.isdecimal() and int(expires) > self._clock() else ""
+
+    def new_session(self) -> str:
+        """Return a new cookie for somebody who may enter."""
+        head = f"{int(self._clock()) + LIFETIME}.{secrets.token_hex(16)}"
+        return f"{head}.{self._signature('cookie', head)}"
+
+    def is_token(self, text: str) -> bool:
+        """Return whether a text is the server's token."""
+        return self._token is not None and hmac.compare_digest(_digest(text), _digest(self._token))
+
+    def csrf(self, session: str) -> str:
+        """Return the token that the page of a session sends with each change."""
+        return self._signature("csrf", session)
+
+    def check_csrf(self, headers: Headers, session: str) -> None:
+        """Raise PageRefused unless a request has the token of its session."""
+        if not session or not hmac.compare_digest(headers.get(CSRF_HEADER, ""), self.csrf(session)):
+            raise PageRefused(403, "This page is out of date: reload it.")
+
+    def _signature(self, purpose: str, text: str) -> str:
+        return hmac.new(self._key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def cookie_header(value: str, port: int, *, secure: bool) -> str:
+    """Return Set-Cookie for a session; an empty value ends it."""
+    age = LIFETIME if value else 0
+    return f"{COOKIE}-{port}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict" + ("; Secure" if secure else "")
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()

@@ -1,0 +1,151 @@
+"""`LiveCalls`: the calls that end while the page is open, as events of a stream, with their arguments on request."""
+
+import asyncio
+import json
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from ..runtime import background
+from ..telemetry.audit import without_secrets
+from ..telemetry.call_log import size
+from ..telemetry.feed import CallFeed
+from ..telemetry.records import CallRecord
+
+MAX_KEPT: Final = 200
+"""Calls whose arguments can be shown: as many as the page has rows."""
+
+MAX_ARGUMENTS: Final = 16_384
+"""Characters of a call's arguments that are kept, so that all of them take a few megabytes."""
+
+MAX_PARTS: Final = 5_000
+"""Values of arguments that are shown: writing them takes some milliseconds."""
+
+MAX_WAITING: Final = 500
+"""Calls that wait for a slow browser; the oldest are left out, and the page says how many."""
+
+MAX_LISTENERS: Final = 32
+"""Pages that listen at once."""
+
+KEEP_ALIVE: Final = 15.0
+"""Seconds between two comments on a silent stream, as at the MCP endpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCall:
+    """A call as a row of the page; `arguments` are JSON without secrets."""
+
+    number: int
+    clock: str
+    caller: str
+    tool: str
+    status: str
+    outcome: str
+    milliseconds: int
+    size: str
+    tokens: int
+    arguments: str
+
+
+class TooManyListeners(Exception):
+    """More pages listen than the server allows."""
+
+
+class LiveCalls:
+    """The calls of a feed. `redact` removes the secrets that the program knows; it belongs to one event loop."""
+
+    def __init__(self, feed: CallFeed, redact: Callable[[str], str]) -> None:
+        self._feed = feed
+        self._redact = redact
+        self._numbers = count(1)
+        self._kept: OrderedDict[int, LiveCall] = OrderedDict()
+        self._queues: list[asyncio.Queue[LiveCall]] = []
+        self._dropped: dict[asyncio.Queue[LiveCall], int] = {}
+        self._subscription = ExitStack()
+
+    def arguments(self, number: int) -> str | None:
+        """Return the arguments of a call; None for one that is not kept any more."""
+        call = self._kept.get(number)
+        return None if call is None else call.arguments
+
+    def check(self) -> None:
+        """Raise TooManyListeners if nobody else may listen."""
+        if len(self._queues) >= MAX_LISTENERS:
+            raise TooManyListeners
+
+    async def listen(self, end: asyncio.Event | None) -> AsyncIterator[tuple[LiveCall, int] | None]:
+        """Yield each call, with the number of those left out before it; None where none came for a while."""
+        queue: asyncio.Queue[LiveCall] = asyncio.Queue(MAX_WAITING)
+        ended = asyncio.ensure_future(end.wait()) if end is not None else asyncio.get_running_loop().create_future()
+        self._add(queue)
+        try:
+            async for each in self._items(queue, ended):
+                yield each
+        finally:
+            self._remove(queue)
+            ended.cancel()
+
+    def _add(self, queue: "asyncio.Queue[LiveCall]") -> None:
+        """Add a listener; with the first one the server begins to record its calls."""
+        if not self._queues:
+            self._subscription.enter_context(self._feed.listen(self._take))
+        self._queues.append(queue)
+        self._dropped[queue] = 0
+
+    def _remove(self, queue: "asyncio.Queue[LiveCall]") -> None:
+        self._queues.remove(queue)
+        del self._dropped[queue]
+        if not self._queues:
+            self._subscription.close()
+
+    async def _items(
+        self, queue: "asyncio.Queue[LiveCall]", ended: "asyncio.Future[object]"
+    ) -> AsyncIterator[tuple[LiveCall, int] | None]:
+        while not ended.done():
+            getting = asyncio.ensure_future(queue.get())
+            await asyncio.wait({getting, ended}, timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
+            if getting.done():
+                dropped, self._dropped[queue] = self._dropped[queue], 0
+                yield getting.result(), dropped
+            else:
+                getting.cancel()
+                yield None
+
+    def _take(self, record: CallRecord) -> None:
+        """Keep a finished call, and give it to each listener."""
+        call = self._call(record)
+        self._kept[call.number] = call
+        if len(self._kept) > MAX_KEPT:
+            self._kept.popitem(last=False)
+        for queue in self._queues:
+            if queue.full():
+                queue.get_nowait()
+                self._dropped[queue] += 1
+            queue.put_nowait(call)
+
+    def _call(self, record: CallRecord) -> LiveCall:
+        text, cut = _text(record.arguments)
+        return LiveCall(
+            number=next(self._numbers),
+            clock=time.strftime("%H:%M:%S", time.localtime(record.time)),
+            caller=record.caller,
+            tool=record.tool,
+            status="" if record.outcome == "cancelled" else str(record.status or ""),
+            outcome=record.outcome,
+            milliseconds=round(record.seconds * 1000),
+            size=size(record.bytes),
+            tokens=record.tokens,
+            arguments=self._redact(text) + cut,
+        )
+
+
+def _text(arguments: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the arguments as JSON without secrets, and a note where they were cut; bounded, since the loop waits."""
+    if background.exceeds(arguments, MAX_PARTS):
+        return f"more than {MAX_PARTS:,} values", ""
+    text = json.dumps(without_secrets(arguments), indent=2, ensure_ascii=False, default=str)
+    return text[:MAX_ARGUMENTS], "" if len(text) <= MAX_ARGUMENTS else f"\n… ({len(text):,} characters)"

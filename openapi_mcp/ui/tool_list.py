@@ -1,0 +1,210 @@
+"""`ToolTable`: the tools of a server as rows of the page, found by the server's own search and by filters."""
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, Literal, TypeAlias
+
+from ..bridge import Bridge
+from ..gateway.gateway import Gateway, Served
+from ..runtime.errors import RuntimeFailure
+from ..runtime.tool import Tool
+from ..token_budget import tokens_of_bytes
+
+Risk: TypeAlias = Literal["reads", "changes", "destroys"]
+
+RISKS: Final[Mapping[Risk, str]] = {
+    "reads": "only reads",
+    "changes": "changes data",
+    "destroys": "replaces or deletes",
+}
+
+PAGE_ROWS: Final = 60
+"""Rows that are sent at once: more than fit on a screen; the next ones come when the last one is seen."""
+
+MAX_HITS: Final = 50
+"""Tools that a search finds; whoever looks further searches in other words."""
+
+MAX_TAGS: Final = 300
+"""Tags in the list to choose from, those of most tools."""
+
+_SENTENCE_SECONDS: Final = 0.0
+"""Time that one search gives the sentence model to read tools: the page answers while its user types."""
+
+_WORD: Final = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """A tool in the list. `share` is its part, in per cent, of what the most expensive tool costs.
+
+    Of several APIs, the name of its own is the first of the `tags`.
+    """
+
+    name: str
+    title: str
+    method: str
+    path: str
+    tags: tuple[str, ...]
+    risk: Risk
+    tokens: int
+    share: int
+    deprecated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFilter:
+    """What is shown: tools that fit the words of a query, of a tag, a method and a risk; from a row on."""
+
+    query: str = ""
+    tag: str = ""
+    method: str = ""
+    risk: str = ""
+    sort: str = ""
+    start: int = 0
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, str]) -> "ToolFilter":
+        """Return the filter in the parameters of an address."""
+        start = parameters.get("start", "")
+        names = ("query", "tag", "method", "risk", "sort")
+        texts = {name: parameters.get(name, "").strip()[:200] for name in names}
+        return cls(**texts, start=int(start[:6]) if start.isdecimal() else 0)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether some tools may be hidden."""
+        return bool(self.query or self.tag or self.method or self.risk)
+
+    def allows(self, row: ToolRow) -> bool:
+        """Return whether a row has the tag, method and risk."""
+        return (
+            (not self.tag or self.tag in row.tags)
+            and (not self.method or self.method == row.method)
+            and (not self.risk or self.risk == row.risk)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPage:
+    """Rows of a list: how many there are in all, the filter of those that follow, and whether names alone were read."""
+
+    rows: Sequence[ToolRow]
+    count: int
+    following: ToolFilter | None
+    by_name: bool
+
+
+class ToolTable:
+    """The tools that are served: made once for each version of them, when the page is opened."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in served.tools}
+        apis = {name: api for name, (api, _) in served.routes.items()} if isinstance(served, Gateway) else {}
+        costs = {name: tokens_of_bytes(size) for name, size in served.sizes.items()}
+        most = max(costs.values(), default=1)
+        self.rows = [_row(tool, apis.get(name), costs[name], most) for name, tool in self.tools.items()]
+        self.total = sum(costs.values())
+        self.tags = Counter(tag for row in self.rows for tag in row.tags).most_common(MAX_TAGS)
+        self.methods = Counter(row.method for row in self.rows).most_common()
+        self.risks = Counter(row.risk for row in self.rows)
+        self._search = _PreparedSearch(served)
+
+    @cached_property
+    def read_only_tokens(self) -> int:
+        """The tokens of the tools that only read."""
+        return sum(row.tokens for row in self.rows if row.risk == "reads")
+
+    def prepare(self) -> None:
+        """Begin to prepare the search, which takes seconds for a large API without a cached index."""
+        self._search.prepare()
+
+    def page(self, wanted: ToolFilter) -> ToolPage:
+        """Return the rows that a filter allows, from its start on. It may read an index, so it is no work of a loop."""
+        rows: Iterable[ToolRow] = self.rows
+        by_name = False
+        if wanted.query:
+            names, by_name = self._names(wanted.query)
+            of_name = {row.name: row for row in self.rows}
+            rows = [of_name[name] for name in names if name in of_name]
+        found = [row for row in rows if wanted.allows(row)]
+        if wanted.sort == "tokens":
+            found.sort(key=lambda row: -row.tokens)
+        end = wanted.start + PAGE_ROWS
+        following = replace(wanted, start=end) if end < len(found) else None
+        return ToolPage(found[wanted.start : end], len(found), following, by_name)
+
+    def _names(self, query: str) -> tuple[Sequence[str], bool]:
+        """Return the names of the tools that fit a query: by the search once it is prepared, else by their texts."""
+        literal = self._literal(query)
+        ranked = self._search.find(query)
+        if ranked is None:
+            return literal, True
+        exact = [name for name in literal if query.casefold() in name.casefold()]
+        return list(dict.fromkeys([*exact, *ranked])), False
+
+    def _literal(self, query: str) -> Sequence[str]:
+        """Return the tools whose name, title or path has all words of a query."""
+        words = _WORD.findall(query.casefold())
+        texts = ((row, f"{row.name} {row.title} {row.path}".casefold()) for row in self.rows)
+        return [row.name for row, text in texts if words and all(word in text for word in words)]
+
+
+class _PreparedSearch:
+    """The server's search, prepared in a thread of its own."""
+
+    def __init__(self, served: Served) -> None:
+        from ..runtime.search.tools import ToolFinder
+
+        indexes = served.indexes if isinstance(served, Bridge) else None
+        self._finder = ToolFinder(served.tools, indexes, _SENTENCE_SECONDS)
+        self._thread: threading.Thread | None = None
+        self._is_ready = False
+        self._is_absent = False
+
+    def prepare(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._prepare, name="search of the page", daemon=True)
+            self._thread.start()
+
+    def find(self, query: str) -> Sequence[str] | None:
+        """Return the names of the hits, the best first; None while the search is being prepared."""
+        if self._is_absent:
+            return ()
+        self.prepare()
+        if not self._is_ready:
+            return None
+        hits, _ = self._finder.find(query, MAX_HITS)
+        return [hit.tool.name for hit in hits]
+
+    def _prepare(self) -> None:
+        try:
+            self._finder.find("list", 1)
+        except RuntimeFailure:  # this Python has no full-text search
+            self._is_absent = True
+        self._is_ready = True
+
+
+def risk_of(tool: Tool) -> Risk:
+    """Return what a call may do, by the tool's annotations."""
+    if tool.annotations.get("readOnlyHint"):
+        return "reads"
+    return "destroys" if tool.annotations.get("destructiveHint") else "changes"
+
+
+def _row(tool: Tool, api: str | None, cost: int, most: int) -> ToolRow:
+    return ToolRow(
+        name=tool.name,
+        title=tool.title or "",
+        method=tool.method,
+        path=tool.path,
+        tags=tool.tags if api is None else (api, *tool.tags),
+        risk=risk_of(tool),
+        tokens=cost,
+        share=max(1, round(100 * cost / most)),
+        deprecated=tool.deprecated,
+    )

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -14,13 +15,11 @@ from .commands import Values, command, reported_errors
 if TYPE_CHECKING:
     from ..bridge import Bridge
     from ..clients.server import InstalledServer
+    from ..gateway.gateway import Served
     from .settings import Settings
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PATHS: Final = ("overlay", "ca", "client_cert", "client_key", "allow_files", "audit")
-"""Options that are paths: the client may start the server in another folder."""
-
 EXAMPLES: Final = """\b
 Examples:
   openapi-mcp install petstore.yaml --client claude-desktop
@@ -31,6 +30,8 @@ Examples:
       what would be written, and a link that opens Cursor; nothing is changed
   openapi-mcp install petstore.yaml --client claude-code --http http://127.0.0.1:8000/mcp
       a server that runs already
+  openapi-mcp install --client cursor
+      what openapi-mcp.toml in this folder says, all of its APIs
   openapi-mcp uninstall petstore.yaml --client claude-desktop
       the settings as they were before
 """
@@ -43,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def install(
-    spec: str,
+    spec: str | None,
     client: str,
     server_name: str | None,
     scope: str | None,
@@ -97,7 +98,9 @@ def uninstall(target: str, client: str, scope: str | None, http: str | None, for
         console.err(f"{name}: removed from {place.path}")
 
 
-def _server(spec: str, values: Values, name: str | None, http: str | None, token: str | None) -> "InstalledServer":
+def _server(
+    spec: str | None, values: Values, name: str | None, http: str | None, token: str | None
+) -> "InstalledServer":
     """Return the server that the command line describes. Raises BridgeError."""
     from ..clients.server import InstalledServer
     from .settings import ProgressLine, Settings
@@ -107,21 +110,26 @@ def _server(spec: str, values: Values, name: str | None, http: str | None, token
         raise UsageError("a client cannot give the document on stdin", where="SPEC", hint="write it to a file")
     options = dict(values)
     file = options.pop("config", None)
-    if any(console.secrets_of_options(spec, options)):
+    if any(console.secrets_of_options(spec or "", options)):
         hint = "use --auth SCHEME=env:NAME, or ${NAME} in a file for --config"
         raise UsageError(
             "a credential would be written into the client's settings", where="the options of this command", hint=hint
         )
-    settings = Settings(spec, options, file)
-    with ProgressLine(f"reading {spec}") as progress:
-        bridge = settings.bridge(progress)
-    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", bridge.implementation.name).strip("-")[:64] or "api"
+    settings = Settings.find(spec, options, file)
+    with ProgressLine(f"reading {settings.place}") as progress:
+        served = settings.open(progress)
+    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", served.implementation.name).strip("-")[:64] or "api"
     if http:
-        return InstalledServer(name=name, description=_description(bridge), url=http, token_variable=token or "")
-    words = [_absolute(spec), *(["--config", str(file.absolute())] if file else []), *_words(options)]
-    return InstalledServer.started(
-        name, words, description=_description(bridge), variables=list(_variables(bridge, settings))
-    )
+        return InstalledServer(name=name, description=_description(served), url=http, token_variable=token or "")
+    words = [*_source_words(settings), *_words(options)]
+    variables = dict.fromkeys(each for part in _parts(served, settings) for each in _variables(*part))
+    return InstalledServer.started(name, words, description=_description(served), variables=list(variables))
+
+
+def _source_words(settings: "Settings") -> list[str]:
+    """Return the words of a command line that name the document, the settings file or both, in any folder."""
+    source = [_absolute(settings.source)] if settings.source else [settings.api] if settings.api else []
+    return [*source, *(["--config", str(settings.file.absolute())] if settings.file else [])]
 
 
 def _check(name: str | None, http: str | None, token: str | None) -> None:
@@ -135,10 +143,10 @@ def _check(name: str | None, http: str | None, token: str | None) -> None:
         raise UsageError("--http-token names an environment variable", where="--http-token", hint=hint)
 
 
-def _description(bridge: "Bridge") -> str:
+def _description(served: "Served") -> str:
     from .report import printable
 
-    return printable(bridge.implementation.title or bridge.implementation.name)
+    return printable(served.implementation.title or served.implementation.name)
 
 
 def _absolute(source: str) -> str:
@@ -153,22 +161,32 @@ def _words(options: Mapping[str, Any]) -> Iterator[str]:
     for name, value in options.items():
         for item in value if isinstance(value, list | tuple) else [value]:
             text = str(item)
-            if name in _PATHS:
+            if SETTINGS[name].is_source or SETTINGS[name].kind is Path:  # the client may start it in another folder
                 text = _absolute(text)
             elif name == "instructions" and text.startswith("@"):
                 text = f"@{_absolute(text[1:])}"
             yield from [f"--{SETTINGS[name].setting}", *([] if item is True else [text])]
 
 
-def _variables(bridge: "Bridge", settings: "Settings") -> Iterator[str]:
+def _parts(served: "Served", settings: "Settings") -> "Iterator[tuple[Bridge, Mapping[str, Any], Sequence[str]]]":
+    """Yield the bridge of each API with its options, and the variables of the settings file."""
+    from ..bridge import Bridge
+
+    file = settings.contents()
+    if isinstance(served, Bridge):
+        yield served, settings.options(), file.variables
+        return
+    for name, bridge in served.bridges.items():
+        yield bridge, file.of_api(name), file.variables
+
+
+def _variables(bridge: "Bridge", options: Mapping[str, Any], in_file: Sequence[str]) -> Iterator[str]:
     """Yield the environment variables that the server reads, each once: credentials, and those of the settings file.
 
     Where some of the credentials that the document's schemes name are set on this machine, the others are left out.
     """
     from ..runtime.request.credentials import FROM_ENVIRONMENT
-    from .settings import variables_of_file
 
-    options = settings.options()
     given = bridge.config.credentials
     texts = [text for name in ("oauth", "set") for text in _values(options.get(name) or ())]
     named = [
@@ -178,7 +196,6 @@ def _variables(bridge: "Bridge", settings: "Settings") -> Iterator[str]:
     ]
     schemes = [each.variable for each in bridge.security_schemes() if each.name not in given and each.variable]
     present = [name for name in schemes if os.environ.get(name)]
-    in_file = variables_of_file(settings.file) if settings.file else ()
     yield from dict.fromkeys((*named, *in_file, *(present if present or named else schemes)))
 
 

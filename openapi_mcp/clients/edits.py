@@ -62,8 +62,9 @@ def is_ours(entry: Any, url: str = "") -> bool:
 
 
 def source_of(entry: Any) -> str:
-    """Return the document of an entry of ours; empty where it has none."""
-    return str(entry["args"][3]) if is_ours(entry) and len(entry["args"]) > 3 else ""
+    """Return the document of an entry of ours, or the settings file that names it; empty where it has none."""
+    words = [str(word) for word in entry["args"][3:]] if is_ours(entry) else []
+    return words[1] if len(words) > 1 and words[0] == "--config" else words[0] if words else ""
 
 
 def added(text: str, client: Client, server: InstalledServer) -> str:

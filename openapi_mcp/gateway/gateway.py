@@ -85,7 +85,7 @@ class Gateway:
                 bridges[name] = bridge
             except BridgeError as error:
                 if strict:
-                    error.message = f"{name}: {error.message}"
+                    error.where = f"[apis.{name}] {error.where}".rstrip()
                     raise
                 failures.append(ApiFailure(name, options.source, error, old is not None))
                 if old:

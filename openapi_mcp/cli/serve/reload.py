@@ -156,7 +156,7 @@ def _reloaded(old: "Served", new: "Served") -> Iterable[str]:
         return [report.reloaded(old, new)]
     if isinstance(old, Bridge) or isinstance(new, Bridge):
         return [f"reloaded: {report.plural(len(new.tools), 'tool')}"]
-    from .. import gateway_report
+    from . import gateway_report
 
     return gateway_report.reloaded(old, new)
 

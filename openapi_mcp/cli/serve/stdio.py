@@ -86,7 +86,7 @@ def print_start(served: "Served", connection: Sequence[str]) -> None:
     if isinstance(served, Bridge):
         console.info(report.serving(served, connection))
         return
-    from .. import gateway_report
+    from . import gateway_report
 
     console.info(gateway_report.serving(served, connection))
     for failure in served.failures:

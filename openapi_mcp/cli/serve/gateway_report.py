@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..gateway.gateway import ApiFailure, Gateway
-from ..runtime.request.redaction import redact
-from ..token_budget import tokens, tokens_of_bytes
-from . import console, destinations
-from .report import base_urls, credentials, heading, limit_lines, one_line, plural, printable, totals
+from ...gateway.gateway import ApiFailure, Gateway
+from ...runtime.request.redaction import redact
+from ...token_budget import tokens, tokens_of_bytes
+from .. import console, destinations
+from ..report import base_urls, credentials, heading, limit_lines, one_line, plural, printable, totals
 
 
 def serving(gateway: Gateway, connection: Sequence[str]) -> str:
@@ -70,7 +70,7 @@ def print_gateway(gateway: Gateway) -> None:
 
 def gateway_lines(gateway: Gateway) -> Iterator[str]:
     """Yield the lines of `inspect`: the tools of each API, its problems, and what is served of all."""
-    from .inspection import problem_lines
+    from ..inspection import problem_lines
 
     for name, bridge in gateway.bridges.items():
         yield f"[{name}] {heading(bridge)}: {totals(bridge, bridge.problems)}"
@@ -84,7 +84,7 @@ def gateway_lines(gateway: Gateway) -> Iterator[str]:
 
 def gateway_json(gateway: Gateway) -> dict[str, Any]:
     """Return the output of `inspect --json`."""
-    from .inspection import bridge_json
+    from ..inspection import bridge_json
 
     decision = gateway.mode_decision
     return {

@@ -37,6 +37,7 @@ LAYERS = {
         "offer",
         "bridge",
         "generator gateway check",
+        "ui",
         "cli",
         "__main__",
     ],
@@ -107,6 +108,7 @@ ON_DEMAND = {
     "modes": {"answers", "code_mode", "runtime", "tools"},
     "telemetry": {"starlette"},
     "tools": {"runtime"},
+    "ui": {"clients", "document", "egress", "runtime"},
 }
 """Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""
 

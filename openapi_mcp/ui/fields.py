@@ -1,4 +1,4 @@
-"""`Field`: an input of the form of a tool, made from its inputSchema; a part of the form is made when it is needed.
+"""`FormField`: an input of the form of a tool, made from its inputSchema; a part of the form is made when it is needed.
 
 Objects are shown open down to a few levels; what is deeper, recursive or without a declared form is a text of JSON.
 The items of an array and the alternatives of a union are requested one by one, by their location in the schema:
@@ -39,7 +39,7 @@ _BASE64: Final = ("base64", "base64url")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class FormField:
     """An input. `name` is its place in the arguments, as a JSON pointer; `at` that of its schema.
 
     `choices` are pairs of JSON and the text that is shown. `fields` are the properties of an object, or the first
@@ -55,7 +55,7 @@ class Field:
     hint: str = ""
     placeholder: str = ""
     choices: Sequence[tuple[str, str]] = ()
-    fields: "Sequence[Field]" = ()
+    fields: "Sequence[FormField]" = ()
     alternatives: Sequence[str] = ()
 
     @property
@@ -76,11 +76,11 @@ class FormSchema:
         self._root = schema
         self._definitions: Mapping[str, Schema] = schema.get("$defs", {})
 
-    def fields(self) -> Sequence[Field]:
+    def fields(self) -> Sequence[FormField]:
         """Return the inputs of the arguments, required ones first."""
         return self._fields(self._resolved(self._root), _Spot("", "", ""), _Room())
 
-    def field(self, at: str, name: str) -> Field:
+    def field(self, at: str, name: str) -> FormField:
         """Return the input for the schema at a location, under a name. Raises LookupError."""
         return self._field(self._at(at), _Spot(name, at, ""), _Room(), required=False)
 
@@ -100,7 +100,7 @@ class FormSchema:
                 raise LookupError(at)  # noqa: TRY004  # an address that leads nowhere
         return schema
 
-    def _fields(self, schema: Schema, spot: "_Spot", room: "_Room") -> Sequence[Field]:
+    def _fields(self, schema: Schema, spot: "_Spot", room: "_Room") -> Sequence[FormField]:
         properties, required = schema.get("properties", {}), schema.get("required", ())
         ordered = sorted(properties, key=lambda key: key not in required)
         return [
@@ -113,7 +113,7 @@ class FormSchema:
             for key in ordered
         ]
 
-    def _field(self, written: Schema, spot: "_Spot", room: "_Room", *, required: bool) -> Field:
+    def _field(self, written: Schema, spot: "_Spot", room: "_Room", *, required: bool) -> FormField:
         schema = self._resolved(written)
         room.taken += 1
         kind = self._kind(schema, spot.depth, room)
@@ -128,7 +128,7 @@ class FormSchema:
             more["choices"] = _choices(schema)
         elif kind == "choices":
             more["choices"] = _choices(self._resolved(schema["items"]))
-        return Field(
+        return FormField(
             name=spot.name,
             at=spot.at,
             label=spot.label,

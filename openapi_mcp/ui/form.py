@@ -17,21 +17,21 @@ MAX_INPUTS: Final = 5000
 """Inputs of a form, empty ones included: more than anybody fills in."""
 
 
-class _Place:
+class _ArgumentNode:
     """A place in the arguments: a value, or places below it."""
 
     __slots__ = ("kind", "places", "value")
 
     def __init__(self) -> None:
         self.kind = ""
-        self.places: dict[str, _Place] = {}
+        self.places: dict[str, _ArgumentNode] = {}
         self.value: Any = MISSING
 
-    def at(self, segments: Iterable[str]) -> "_Place":
+    def at(self, segments: Iterable[str]) -> "_ArgumentNode":
         """Return the place below this one, made if need be."""
         place = self
         for segment in segments:
-            place = place.places.setdefault(segment, _Place())
+            place = place.places.setdefault(segment, _ArgumentNode())
         return place
 
     def result(self) -> Any:
@@ -62,7 +62,7 @@ def arguments_of(inputs: dict[str, str]) -> JsonObject:
         if not isinstance(value, dict):
             raise FormError("The arguments must be a JSON object.")
         return value
-    root = _Place()
+    root = _ArgumentNode()
     for name, text in inputs.items():
         pointer, _, kind = name.rpartition("#")
         segments = pointer.split("/")[1:]

@@ -163,7 +163,7 @@ def all_counts(source: PageSource, bridge: Bridge) -> Sequence[TokenCount]:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ClientEntry:
     """A way to add the server to a client: the settings or command, a link that opens the client, and what is left."""
 
     client: str
@@ -174,7 +174,7 @@ class Connection:
     notes: Sequence[str]
 
 
-def connections(source: PageSource, served: Served, url: str) -> Sequence[Connection]:
+def connections(source: PageSource, served: Served, url: str) -> Sequence[ClientEntry]:
     """Return the entries of this running server in each client that takes a URL."""
     variable = TOKEN_VARIABLE if source.has_token else ""
     started = _started(source, served)
@@ -184,7 +184,7 @@ def connections(source: PageSource, served: Served, url: str) -> Sequence[Connec
     return list(_entries(running))
 
 
-def commands(source: PageSource, served: Served) -> tuple[Sequence[Connection], str]:
+def commands(source: PageSource, served: Served) -> tuple[Sequence[ClientEntry], str]:
     """Return the entries of a server that each client starts itself; or none, and the reason."""
     started = _started(source, served)
     return ([], started) if isinstance(started, str) else (list(_entries(started)), "")
@@ -197,7 +197,7 @@ def _started(source: PageSource, served: Served) -> InstalledServer | str:
         return source.redact(f"{error.message}. {error.hint}")
 
 
-def _entries(server: InstalledServer) -> Iterator[Connection]:
+def _entries(server: InstalledServer) -> Iterator[ClientEntry]:
     from ..clients.server import Machine
 
     machine = Machine.this()
@@ -205,7 +205,7 @@ def _entries(server: InstalledServer) -> Iterator[Connection]:
         if server.url and client.reached is None:
             continue
         is_command = client.name == "claude-code"
-        yield Connection(
+        yield ClientEntry(
             client=client.name,
             title=client.title,
             file="in a terminal" if is_command else _short(str(client.settings_file(machine)), str(machine.home)),

@@ -170,19 +170,24 @@ def _app(
     )
     if door is not None:
         app.router.routes.extend(door.routes())
+    if calls is not None:
+        app.router.routes.extend(page.routes(reloader, calls, http, local=local))
+    _add_routes(app, reloader, http, users)
+    return app
+
+
+def _add_routes(app: Starlette, reloader: Reloader, http: HttpSettings, users: "UserSignIns | None") -> None:
+    """Add the routes of sign-ins and metrics, and the probe of a server of several APIs. Raises UsageError."""
     if users is not None:
         from ...oauth.pages import SignInPages
 
         app.router.routes.extend(SignInPages(users).routes())
-    if calls is not None:
-        app.router.routes.extend(page.routes(reloader, calls, http, local=local))
     if (metrics := reloader.served.config.metrics or "").startswith("/"):
         app.router.routes.insert(0, _metrics_route(metrics, http))
     if not isinstance(reloader.served, Bridge):
         from .readiness import readiness
 
         app.router.routes.insert(0, readiness(reloader))
-    return app
 
 
 def _replica_channel(url: str, http: HttpSettings, folder: Path | None) -> ReplicaChannel:

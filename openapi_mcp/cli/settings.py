@@ -7,7 +7,6 @@ only once it has taken a second.
 
 import gc
 import ipaddress
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from ..bridge import Bridge
 from ..config import Config
+from ..curation.keys import NEVER_PASSED_ON
 from ..errors import UsageError
 from ..options.table import DEFAULTS, SETTINGS
 from ..runtime.request.headers import is_field_name
@@ -252,17 +252,10 @@ class HttpSettings:
         return DoorSettings.from_options(asdict(self), self.path)
 
 
-_NEVER_FORWARDED: Final = re.compile(
-    r"(?i)authorization|cookie|host|connection|upgrade|te|trailer|expect|keep-alive|origin|accept.*|content-.*|transfer-.*"
-    r"|proxy-.*|mcp-.*|x-forwarded-.*|forwarded"
-)
-"""Headers that belong to the connection or the message, or that hold a credential for this server."""
-
-
 def _check_forwarded(name: str) -> None:
     if not is_field_name(name):
         raise UsageError(f"not the name of a header: {name!r}", where="--forward-header", hint="write X-Tenant")
-    if _NEVER_FORWARDED.fullmatch(name):
+    if NEVER_PASSED_ON.fullmatch(name):
         message = f"{name} is for this server and not for the API"
         hint = "see --header for a fixed value, and --oauth SCHEME.exchange for the caller's token"
         raise UsageError(message, where="--forward-header", hint=hint)

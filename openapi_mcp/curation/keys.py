@@ -3,8 +3,8 @@
 `specs/x-mcp.schema.json` is `published_schema()`.
 """
 
+import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Final
 
 from ..runtime.types import JsonObject, Schema
@@ -13,6 +13,18 @@ HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldH
 """The hints of MCP's ToolAnnotations."""
 
 ENVIRONMENT_PATTERN: Final = "env:NAME"
+
+FROM_HEADER: Final = "header:"
+"""The beginning of a value that is the name of a header of the client's request: `header:X-Tenant`."""
+
+NEVER_PASSED_ON: Final = re.compile(
+    r"(?i)authorization|cookie|host|connection|upgrade|te|trailer|expect|keep-alive|origin|accept.*|content-.*|transfer-.*"
+    r"|proxy-.*|mcp-.*|x-forwarded-.*|forwarded"
+)
+"""Headers that belong to the connection or the message, or that hold a credential for this server."""
+
+MIN_LIMIT: Final = 64
+"""The smallest `limit`, in tokens: with less, nothing is left of an answer."""
 
 _TEXT: Final[Schema] = {"type": "string"}
 _FLAG: Final[Schema] = {"type": "boolean"}
@@ -33,6 +45,26 @@ TOOL_KEYS: Final[Mapping[str, Schema]] = {
         "all of one list of several.",
         "anyOf": [_TEXT, _SCOPES, {"type": "array", "items": _SCOPES}],
     },
+    "tags": {
+        "description": "Groups of the tool, instead of the operation's tags: topics of a search, and `tag:` in rules.",
+        "type": "array",
+        "items": _TEXT,
+    },
+    "group": {"description": "The group that stands before all other tags of the tool.", **_TEXT},
+    "confirm": {
+        "description": "True: a person is asked before each call, whatever the server's setting and the hints say. "
+        "False: never.",
+        **_FLAG,
+    },
+    "select": {
+        "description": "A JMESPath expression for what is returned of each JSON answer that is no error.",
+        **_TEXT,
+    },
+    "limit": {
+        "description": "Tokens of a result, of four bytes: a longer one is cut. It never raises the server's limit.",
+        "type": "integer",
+        "minimum": MIN_LIMIT,
+    },
     "hidden": {"description": "True leaves the operation out.", **_FLAG},
     "enabled": {"description": "False leaves the operation out.", **_FLAG},
 }
@@ -46,7 +78,8 @@ ARGUMENT_KEYS: Final[Mapping[str, Schema]] = {
     },
     "fixed": {
         "description": f"The value that is always sent; the argument is hidden. `{ENVIRONMENT_PATTERN}` reads the "
-        "environment variable when the server starts, as a secret.",
+        f"environment variable when the server starts, as a secret; `{FROM_HEADER}NAME` is the header of the client's "
+        "HTTP request.",
     },
     "default": {"description": "The value that is sent where a call leaves the argument out."},
     "name": {
@@ -59,12 +92,13 @@ ARGUMENT_KEYS: Final[Mapping[str, Schema]] = {
 }
 """The keys on a parameter and on a property of a request body, each with the schema of its value."""
 
-_TYPES: Final[Mapping[str, type]] = {"string": str, "boolean": bool, "object": dict, "array": list}
+_TYPES: Final[Mapping[str, type]] = {"string": str, "boolean": bool, "object": dict, "array": list, "integer": int}
 _WORDS: Final[Mapping[str, str]] = {
     "string": "string",
     "boolean": "boolean",
     "object": "JSON object",
     "array": "list",
+    "integer": "whole number",
 }
 
 
@@ -74,14 +108,21 @@ def valid_keys(value: JsonObject, keys: Mapping[str, Schema], problem: Callable[
     for key, setting in value.items():
         kind = keys[key].get("type") if key in keys else None
         if key not in keys:
-            close = get_close_matches(key, keys, n=1, cutoff=0.6)
-            hint = f"did you mean `{close[0]}`?" if close else f"the keys are {', '.join(keys)}"
-            problem(f"{key} is not a key of `x-mcp` and is left out; {hint}")
-        elif kind is not None and not isinstance(setting, _TYPES[kind]):
+            from ..runtime.arguments.spelling import did_you_mean
+
+            hint = did_you_mean(key, keys) or f"; the keys are {', '.join(keys)}"
+            problem(f"{key} is not a key of `x-mcp` and is left out{hint}")
+        elif kind is not None and not _is_a(kind, setting):
             problem(f"`{key}` of `x-mcp` is not a {_WORDS[kind]}; it is left out")
+        elif "minimum" in keys[key] and setting < keys[key]["minimum"]:
+            problem(f"`{key}` of `x-mcp` is less than {keys[key]['minimum']}; it is left out")
         else:
             valid[key] = setting
     return valid
+
+
+def _is_a(kind: str, value: object) -> bool:
+    return isinstance(value, _TYPES[kind]) and isinstance(value, bool) == (kind == "boolean")
 
 
 def published_schema() -> Schema:

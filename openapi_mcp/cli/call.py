@@ -16,7 +16,7 @@ from ..runtime.errors import RuntimeFailure
 from ..runtime.request.build import RequestOptions, build_request
 from ..runtime.request.context import context_of
 from ..runtime.request.redaction import REMOVED, redact
-from ..runtime.tool import Tool
+from ..runtime.tool import Preset, Tool
 from ..runtime.types import CallToolResult, JsonObject
 from . import destinations
 
@@ -84,6 +84,7 @@ def masked_request(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> 
     options = bridge.request_options()
     try:
         checked, refusal = check(tool, arguments) if options.lenient else (prepare(tool, arguments), "")
+        tool = replace(tool, presets=tuple(_masked(each) if each.header else each for each in tool.presets))
         deviations = context_of(build_request(tool, checked, options)).deviations
         request = _masked_request(tool, checked, options)
     except RuntimeFailure as error:
@@ -107,11 +108,16 @@ def _masked_request(tool: Tool, arguments: JsonObject, options: RequestOptions) 
         headers=tuple((name, MASK) for name, _ in options.headers),
         credentials=dict.fromkeys(options.credentials, MASK),
     )
-    presets = (replace(each, variable=None, value=MASK) if each.variable else each for each in tool.presets)
+    presets = (_masked(each) for each in tool.presets)
     request = build_request(replace(tool, presets=tuple(presets)), arguments, masked)
     if httpx.URL(base_url).userinfo:  # which is sent as Basic credentials
         request.headers["Authorization"] = f"Basic {MASK}"
     return request
+
+
+def _masked(preset: Preset) -> Preset:
+    is_secret = preset.variable is not None or preset.header is not None
+    return replace(preset, variable=None, header=None, value=MASK) if is_secret else preset
 
 
 def _describe(bridge: Bridge, tool: Tool) -> str:
@@ -136,7 +142,7 @@ def call(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> CallToolRe
     bridge = replace(bridge, config=replace(bridge.config, confirm="never", sign_in_port=None))
 
     async def run() -> CallToolResult:
-        server = bridge.server()
+        server = bridge.server(asks=False)  # a person types the call
         try:
             return await server.call(tool.name, arguments)
         finally:

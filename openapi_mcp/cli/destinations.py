@@ -115,6 +115,7 @@ def _token_requests(bridge: Bridge, options: RequestOptions) -> Iterator[tuple[s
 def _sources(tool: Tool, options: RequestOptions, fetched: Collection[str]) -> Iterator[str]:
     """Yield the variables and options whose credentials requests of a tool may carry; `fetched` are OAuth schemes."""
     yield from (preset.variable for preset in tool.presets if preset.variable is not None)
+    yield from (f"header {preset.header} of clients" for preset in tool.presets if preset.header is not None)
     for scheme in {*tool.required_schemes, *(scheme for schemes in tool.security for scheme in schemes)}:
         if scheme.type == "mutualTLS":
             if options.client_certificate:

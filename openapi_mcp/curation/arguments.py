@@ -11,12 +11,16 @@ from typing import Any, Final, NamedTuple
 
 from .. import plain_text
 from ..runtime.request.credentials import FROM_ENVIRONMENT
+from ..runtime.request.headers import is_field_name
 from ..runtime.tool import Argument, Preset
 from ..runtime.types import Schema
-from .keys import ARGUMENT_KEYS, valid_keys
+from .keys import ARGUMENT_KEYS, FROM_HEADER, NEVER_PASSED_ON, valid_keys
 
 _NAME: Final = re.compile(ARGUMENT_KEYS["name"]["pattern"])
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CREDENTIAL: Final = re.compile(r"(?i)auth|cookie|credential|key|passw|secret|session|signature|token")
+"""Words in the names of headers whose values no document may ask for."""
+
 OWN_VARIABLES: Final = "API_"
 """The beginning of the names of variables that a document may name: those of other programs are not its business."""
 
@@ -60,6 +64,10 @@ def read_changes(value: Any, problem: Callable[[str], None]) -> Changes | None:
     if "fixed" in keys and keys.get("hidden") is False:
         problem("an argument with `fixed` is hidden, whatever `hidden` says")
     for key in ("fixed", "default"):
+        if (header := header_of(keys.get(key))) is not None and (reason := _refusal(header, keys, key)):
+            problem(f"`{key}` of `x-mcp` is left out: {reason}")
+            del keys[key]
+            continue
         variable = variable_of(keys.get(key))
         if variable is None:
             continue
@@ -75,12 +83,36 @@ def read_changes(value: Any, problem: Callable[[str], None]) -> Changes | None:
     return Changes(keys=keys, problem=problem) if keys else None
 
 
+def _refusal(header: str, keys: Mapping[str, Any], key: str) -> str:
+    """Return why a header of the client's request may not be sent to the API; empty if it may."""
+    if NEVER_PASSED_ON.fullmatch(header):
+        return f"the header {header} is for this server and not for the API"
+    if not isinstance(keys[key], UserText) and _CREDENTIAL.search(header):
+        return f"the header {header} may be a credential, which an overlay and --set may send on, and a document not"
+    if key == "default" and not keys.get("hidden"):
+        return "models see a default; write `fixed`"
+    return ""
+
+
 def variable_of(value: Any) -> str | None:
     """Return the name of the environment variable that a value stands for, or None."""
     if not isinstance(value, str) or not value.startswith(FROM_ENVIRONMENT):
         return None
     name = value.removeprefix(FROM_ENVIRONMENT).strip()
     return name if _VARIABLE.fullmatch(name) else None
+
+
+def header_of(value: Any) -> str | None:
+    """Return the name of the header of the client's request that a value stands for, or None."""
+    if not isinstance(value, str) or not value.startswith(FROM_HEADER):
+        return None
+    name = value.removeprefix(FROM_HEADER).strip()
+    return name if is_field_name(name) else None
+
+
+def names_source(value: Any) -> bool:
+    """Return whether a value stands for a variable or a header, whose name only its author may choose."""
+    return variable_of(value) is not None or header_of(value) is not None
 
 
 def changed(parts: InputParts, changes: Mapping[str, Changes], max_text_length: int) -> InputParts:
@@ -95,12 +127,12 @@ def changed(parts: InputParts, changes: Mapping[str, Changes], max_text_length: 
             arguments.append(argument)
             continue
         schema = properties[argument.name]
-        if change.is_hidden and _may_be_hidden(argument, change):
+        if change.is_hidden and is_hideable(argument.name, change, is_required=argument.required):
             presets += _hidden(argument, schema, change, parts.schema)
             del properties[argument.name]
             continue
         name = _new_name(argument, change, taken)
-        properties[argument.name] = _described(schema, change, max_text_length)
+        properties[argument.name] = described(schema, change, max_text_length)
         if "default" in change.keys:
             _report_misfit(schema, change.keys["default"], change, parts.schema)
             argument = replace(argument, required=False)  # noqa: PLW2901  the argument itself
@@ -149,23 +181,35 @@ def _references(schema: Schema) -> Iterator[str]:
             waiting += node
 
 
-def _may_be_hidden(argument: Argument, change: Changes) -> bool:
-    if argument.required and not change.keys.keys() & {"fixed", "default"}:
-        change.problem(f"the required argument {argument.name} cannot be hidden without `fixed` or `default`")
+def is_hideable(name: str, change: Changes, *, is_required: bool) -> bool:
+    """Return whether an argument can be hidden: one that is required needs a value. Report where it cannot."""
+    if is_required and not change.keys.keys() & {"fixed", "default"}:
+        change.problem(f"the required argument {name} cannot be hidden without `fixed` or `default`")
         return False
     return True
 
 
 def _hidden(argument: Argument, schema: Schema, change: Changes, root: Schema) -> list[Preset]:
     """Return the preset of a hidden argument; none where it is never sent."""
-    if not change.keys.keys() & {"fixed", "default"}:
-        return []
+    return [preset_of(argument, schema, change, root)] if change.keys.keys() & {"fixed", "default"} else []
+
+
+def preset_of(argument: Argument, schema: Schema, change: Changes, root: Schema) -> Preset:
+    """Return the preset for the value of `fixed`, else of `default`, which a schema describes."""
     value = change.keys["fixed"] if "fixed" in change.keys else change.keys["default"]
-    variable = variable_of(value)
-    if variable is not None:
-        return [Preset(argument=argument, variable=variable, is_json=not takes_text(schema, root))]
-    _report_misfit(schema, value, change, root)
-    return [Preset(argument=argument, value=value)]
+    preset = preset_of_source(argument, value, takes_text=takes_text(schema, root))
+    if preset is None:
+        _report_misfit(schema, value, change, root)
+    return preset or Preset(argument=argument, value=value)
+
+
+def preset_of_source(argument: Argument, value: Any, *, takes_text: bool) -> Preset | None:
+    """Return the preset for a value that names its source, a variable or a header; None for a constant."""
+    if (variable := variable_of(value)) is not None:
+        return Preset(argument=argument, variable=variable, is_json=not takes_text)
+    if (header := header_of(value)) is not None:
+        return Preset(argument=argument, header=header, is_json=not takes_text)
+    return None
 
 
 def takes_text(schema: Schema, root: Schema) -> bool:
@@ -209,7 +253,8 @@ def _new_name(argument: Argument, change: Changes, taken: set[str]) -> str:
     return name
 
 
-def _described(schema: Schema, change: Changes, max_text_length: int) -> Schema:
+def described(schema: Schema, change: Changes, max_text_length: int) -> Schema:
+    """Return the schema of an argument with the description, the default and the examples of its `x-mcp`."""
     new = dict(schema)
     if text := plain_text.trim(plain_text.clean(change.keys.get("description")), max_text_length):
         new["description"] = text

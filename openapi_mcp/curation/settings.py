@@ -1,20 +1,20 @@
 """`ArgumentValues`: values of arguments that the user fixes for all tools, or for some, by `--set`.
 
 `NAME=VALUE` fixes the argument in every tool that has it, `TOOLS:NAME=VALUE` in the tools whose names match a pattern.
-The name is the argument's or the document's. `VALUE` is text, JSON where the argument takes no text, or `env:NAME`. The
-values are applied to compiled tools, so that none is cached.
+The name is the argument's or the document's. `VALUE` is text, JSON where the argument takes no text, `env:NAME` or
+`header:NAME`. The values are applied to compiled tools, so that none is cached.
 """
 
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Final, Self
 
 from ..errors import UsageError
 from ..runtime.tool import Argument, Preset, Tool
-from .arguments import InputParts, takes_text, variable_of, with_properties
+from .arguments import InputParts, preset_of_source, takes_text, with_properties
+from .keys import NEVER_PASSED_ON
 
 MAX_NAMES: Final = 10
 """Names of arguments that an error lists."""
@@ -90,14 +90,17 @@ def _all_arguments(tool: Tool) -> Iterator[Argument]:
     """Yield the arguments of a tool, and those that its document hides."""
     yield from tool.arguments
     for preset in tool.presets:
-        if not preset.is_default:
+        if not (preset.is_default or preset.path):
             yield preset.argument
 
 
 def _preset(tool: Tool, argument: Argument, value: ArgumentValue) -> Preset:
     takes = _takes_text(tool, argument)
-    if (variable := variable_of(value.text)) is not None:
-        return Preset(argument=argument, variable=variable, is_json=not takes)
+    if (preset := preset_of_source(argument, value.text, takes_text=takes)) is not None:
+        if preset.header is not None and NEVER_PASSED_ON.fullmatch(preset.header):
+            message = f"{preset.header} is for this server and not for the API"
+            raise UsageError(message, where=value.shown, hint="name another header of the client's request")
+        return preset
     try:
         return Preset(argument=argument, value=value.text if takes else json.loads(value.text))
     except ValueError:
@@ -107,24 +110,21 @@ def _preset(tool: Tool, argument: Argument, value: ArgumentValue) -> Preset:
 
 def _takes_text(tool: Tool, argument: Argument) -> bool:
     """Return whether an argument takes text, by its schema; by its former value where the document hides it."""
-    old = next((preset for preset in tool.presets if preset.argument.name == argument.name), None)
+    own = (preset for preset in tool.presets if not preset.path and preset.argument.name == argument.name)
+    old = next(own, None)
     if old is None or old.is_default:
         return takes_text(tool.input_schema["properties"][argument.name], tool.input_schema)
-    return not old.is_json if old.variable else isinstance(old.value, str)
+    return not old.is_json if old.variable or old.header else isinstance(old.value, str)
 
 
 def _unmatched(value: ArgumentValue, tools: tuple[Tool, ...]) -> UsageError:
+    from ..runtime.arguments.spelling import suggestion
+
     selected = [tool for tool in tools if fnmatchcase(tool.name, value.pattern)]
     if not selected:
-        hint = _nearest(value.pattern, [tool.name for tool in tools]) or "`openapi-mcp inspect SPEC` lists the tools"
+        hint = suggestion(value.pattern, [tool.name for tool in tools]) or "`openapi-mcp inspect SPEC` lists the tools"
         return UsageError(f"no tool has a name like {value.pattern}", where=value.shown, hint=hint)
     names = list(dict.fromkeys(argument.name for tool in selected for argument in _all_arguments(tool)))
     some = f"their arguments are {', '.join(names[:MAX_NAMES])}{' …' if len(names) > MAX_NAMES else ''}"
-    hint = _nearest(value.name, names) or (some if names else "they have no arguments")
+    hint = suggestion(value.name, names) or (some if names else "they have no arguments")
     return UsageError(f"no tool has an argument {value.name}", where=value.shown, hint=hint)
-
-
-def _nearest(name: str, names: list[str]) -> str:
-    folded = {each.casefold(): each for each in names}
-    close = get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(folded[each] for each in close)}?" if close else ""

@@ -29,11 +29,13 @@ and {name}: "{phrase}"
 class Confirmation(ClientQuestions):
     """The elicitor of confirmations: of calls that destroy data, or with `all_changes` of all that change data.
 
+    `x-mcp` decides first (`Tool.confirm`); without `by_hints` it alone does.
     A question waits `max_wait` seconds at most.
     """
 
-    def __init__(self, *, all_changes: bool = False, max_wait: float = 0) -> None:
+    def __init__(self, *, all_changes: bool = False, by_hints: bool = True, max_wait: float = 0) -> None:
         super().__init__(max_wait)
+        self._by_hints = by_hints
         self._all_changes = all_changes
 
     def tools(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
@@ -41,9 +43,19 @@ class Confirmation(ClientQuestions):
         return tuple(_with_argument(tool) if self.asks_for(tool) else tool for tool in tools)
 
     def asks_for(self, tool: Tool) -> bool:
-        """Return whether calls of a tool are confirmed, by its annotations."""
+        """Return whether calls of a tool are confirmed, by its `x-mcp`, else by its annotations."""
+        if tool.confirm is not None:
+            return tool.confirm
+        if not self._by_hints:
+            return False
         hints = tool.annotations
         return not hints.get("readOnlyHint") and (self._all_changes or hints.get("destructiveHint") is True)
+
+    def _effect(self, tool: Tool) -> str:
+        """Return which calls are asked about, in the words of a refusal."""
+        if tool.confirm:
+            return "its document marks for that"
+        return "change data" if self._all_changes else "destroy or replace data"
 
     async def consent(
         self, tool: Tool, arguments: Mapping[str, Any], events: CallEvents, sanitizer: Sanitizer
@@ -76,7 +88,7 @@ class Confirmation(ClientQuestions):
         if tokens.is_valid(given, purpose) and tokens.use(given):
             return
         text = _REFUSED.format(
-            effect="change data" if self._all_changes else "destroy or replace data",
+            effect=self._effect(tool),
             name=name,
             phrase=f"{_AGREED}{tokens.issue(purpose)}",
             summary=summary(tool, call, sanitizer),

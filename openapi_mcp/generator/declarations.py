@@ -37,6 +37,8 @@ OPTIONS: Final[Mapping[str, str]] = {
     "accept": "accept",
     "content_type": "content_type",
     "response_headers": "response_headers",
+    "select": "select",
+    "max_result_bytes": "max_result_bytes",
     "operation_id": "operation_id",
     "tags": "tags",
     "deprecated": "deprecated",

@@ -29,6 +29,9 @@ REQUIREMENTS: Final = (
 )
 """The requirements of the runtime, the same as in `pyproject.toml` (tests/generator/test_metadata.py)."""
 
+SELECTION: Final = "jmespath>=1.0.1"
+"""The requirement of tools whose `x-mcp` selects a part of their answers."""
+
 REGISTRY_SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 REGISTRY_DESCRIPTION: Final = 100
 """Characters of a description in the MCP registry."""
@@ -50,9 +53,11 @@ def semantic_version(release: str) -> str:
     return ".".join([*release.split("."), "0", "0"][:3])
 
 
-def requirements(runtime: Literal["vendored", "installed"]) -> list[str]:
-    """Return the requirements of a package."""
-    return list(REQUIREMENTS) if runtime == "vendored" else [f"{DISTRIBUTION}=={__version__}"]
+def requirements(runtime: Literal["vendored", "installed"], tools: Iterable[Tool] = ()) -> list[str]:
+    """Return the requirements of a package with these tools."""
+    if runtime == "installed":
+        return [f"{DISTRIBUTION}=={__version__}"]
+    return sorted([*REQUIREMENTS, *([SELECTION] if any(tool.select is not None for tool in tools) else [])])
 
 
 def summary(bridge: Bridge) -> str:

@@ -129,7 +129,7 @@ class _PackageWriter:
             "is_vendored": runtime == "vendored",
             "runtime_import": Source(import_line(RUNTIMES[runtime], toolkit.__all__)),
             "runtime_names": toolkit.__all__,
-            "requirements": metadata.requirements(runtime),
+            "requirements": metadata.requirements(runtime, bridge.tools),
             "sample_credentials": self._credentials,
             "variables": sorted(sample_variables(bridge.tools)),
             "sample_variables": sample_variables(bridge.tools),

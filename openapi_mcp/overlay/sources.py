@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ..curation.arguments import UserText, variable_of
+from ..curation.arguments import UserText, names_source
 from ..document.loader import Amendment, Reader
 from ..errors import Problem
 from .application import Forget, Overlay
@@ -37,4 +37,4 @@ def _of_user(node: Any, *, inside: bool = False) -> Any:
         return {name: _of_user(value, inside=inside or name == _EXTENSION) for name, value in node.items()}
     if isinstance(node, list):
         return [_of_user(item, inside=inside) for item in node]
-    return UserText(node) if inside and isinstance(node, str) and variable_of(node) is not None else node
+    return UserText(node) if inside and names_source(node) else node

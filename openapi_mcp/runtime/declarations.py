@@ -135,6 +135,8 @@ class ToolOptions(TypedDict, total=False):
     accept: str
     content_type: str | None
     response_headers: Sequence[str]
+    select: str | None
+    max_result_bytes: int | None
     operation_id: str | None
     tags: Sequence[str]
     deprecated: bool
@@ -216,6 +218,8 @@ class Toolbox:
             accept=options.get("accept", self.accept),
             content_type=options.get("content_type"),
             response_headers=tuple(options.get("response_headers", ())),
+            select=options.get("select"),
+            max_result_bytes=options.get("max_result_bytes"),
             operation_id=operation_id,
             tags=tuple(options.get("tags", self.tags)),
             deprecated=options.get("deprecated", False),

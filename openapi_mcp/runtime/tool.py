@@ -103,12 +103,16 @@ class Preset:
     """A value of an argument that the server's owner chose: a constant, or that of the environment's `variable`.
 
     The `argument` is none of the tool's, so that no model sees or sets it. With `is_default` it is one of them, and the
-    value is sent where a call leaves it out. `is_json`: the text of the variable is JSON.
+    value is sent where a call leaves it out. `is_json`: the text of the variable is JSON. `header` is the name of a
+    header of the client's HTTP request, whose value is sent. With a `path` the argument is one of the tool's, and the
+    value is that of a property in it: the names that lead there, `*` for each item of a list.
     """
 
     argument: Argument
     value: Any = None
     variable: str | None = None
+    header: str | None = None
+    path: tuple[str, ...] = ()
     is_json: bool = False
     is_default: bool = False
 

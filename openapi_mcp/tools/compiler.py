@@ -168,7 +168,8 @@ def _select(candidates: _Selected, selection: Selection, max_tools: int | None) 
     selected = [
         (operation, overrides)
         for operation, overrides in candidates
-        if not overrides.hidden and selection.admits(operation, read_only=overrides.annotations.get("readOnlyHint"))
+        if (selection.only or not overrides.hidden)
+        and selection.admits(operation, read_only=overrides.annotations.get("readOnlyHint"))
     ]
     if max_tools is None or len(selected) <= max_tools:
         return selected

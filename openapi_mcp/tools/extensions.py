@@ -1,32 +1,27 @@
 """Read `x-mcp`: overrides by the document's author for tools, on the root, a path item or an operation.
 
-Those for arguments stand on a parameter, or on a property of a request body that becomes an argument
-(`ArgumentExtensions`); their keys are those of `curation.keys`.
+Those for arguments are read by `argument_extensions`.
 
 Of those for tools, the most specific object wins, key by key. Keys: `name`, `title`, `description` (text),
-`annotations` (an object of MCP's hints, merged hint by hint), `scopes` (a list of those that a client's access token
-needs, instead of the ones in `security`; a list of lists holds alternatives), `hidden` (true leaves the operation out)
-or `enabled` (false does). A boolean alone means `enabled`. Any other value is a Problem and changes nothing.
+`annotations` (an object of MCP's hints, merged hint by hint), `tags` and `group`, `confirm`, `select` and `limit` (of
+the result), `scopes` (a list of those that a client's access token needs, instead of the ones in `security`; a list of
+lists holds alternatives), `hidden` (true leaves the operation out) or `enabled` (false does). A boolean alone means
+`enabled`. Any other value is a Problem and changes nothing.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ..curation.arguments import Changes, InputParts, changed, read_changes
+from .. import plain_text
 from ..curation.keys import HINTS, TOOL_KEYS, valid_keys
-from ..document.model import join
 from ..document.resolver import Resolver
 from ..errors import Problem
+from ..runtime.errors import ArgumentError
 from ..runtime.types import JsonObject
-from .input_schema import InputSchema
-from .operations import LocatedNode, Operation
-from .parameters import Parameter
-from .request_body import BodyArguments
-
-MAX_PARTS: Final = 100
-"""Schemas of an `allOf` whose properties are searched for `x-mcp`."""
+from ..token_budget import BYTES_PER_TOKEN
+from .operations import Operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +33,25 @@ class Overrides:
     description: str | None = None
     annotations: Mapping[str, bool] = field(default_factory=dict)
     scopes: tuple[tuple[str, ...], ...] | None = None
+    tags: tuple[str, ...] | None = None
+    group: str | None = None
+    confirm: bool | None = None
+    select: str | None = None
+    limit: int | None = None
     hidden: bool = False
+
+    def tagged(self, operation: Operation) -> Operation:
+        """Return an operation with these tags instead of its own, and the group as the first of them."""
+        if self.tags is None and not self.group:
+            return operation
+        tags = operation.tags if self.tags is None else self.tags
+        first = (self.group,) if self.group else ()
+        return replace(operation, value={**operation.value, "tags": list(dict.fromkeys((*first, *tags)))})
+
+    @property
+    def max_result_bytes(self) -> int | None:
+        """The limit of a result in bytes."""
+        return None if self.limit is None else self.limit * BYTES_PER_TOKEN
 
 
 def read_overrides(operation: Operation, resolver: Resolver, report: Callable[[Problem], None]) -> Overrides:
@@ -68,9 +81,32 @@ def _level(value: Any, problem: Callable[[str], None]) -> JsonObject:
     level = valid_keys(value, TOOL_KEYS, problem)
     if "scopes" in level:
         level["scopes"] = _scopes(level["scopes"], problem)
+    if "tags" in level:
+        level["tags"] = _tags(level["tags"], problem)
+    if "select" in level and (reason := _misfit(level["select"])):
+        problem(f"`select` of `x-mcp` is left out: {reason}")
+        del level["select"]
     if "enabled" in level:
         level["hidden"] = not level.pop("enabled")
     return level
+
+
+def _tags(value: list[Any], problem: Callable[[str], None]) -> tuple[str, ...]:
+    tags = tuple(plain_text.line(tag) for tag in value if isinstance(tag, str))
+    if len(tags) < len(value):
+        problem("`tags` of `x-mcp` must be texts; the others are left out")
+    return tuple(tag for tag in tags if tag)
+
+
+def _misfit(expression: str) -> str:
+    """Return why a text is no JMESPath expression; empty if it is one."""
+    from ..runtime.result.projection import Projection
+
+    try:
+        Projection.parse(expression)
+    except ArgumentError as error:
+        return str(error)
+    return ""
 
 
 def _scopes(value: Any, problem: Callable[[str], None]) -> tuple[tuple[str, ...], ...]:
@@ -105,64 +141,3 @@ def _hints(annotations: JsonObject, problem: Callable[[str], None]) -> dict[str,
                 f"{key} in `annotations` of `x-mcp` is left out; the hints are {', '.join(HINTS)}, each true or false"
             )
     return hints
-
-
-_ArgumentKey = tuple[str, str | None]
-"""The location of an argument, and its name in the document."""
-
-
-class ArgumentExtensions:
-    """The `x-mcp` of the arguments of one document's operations."""
-
-    def __init__(self, resolver: Resolver, report: Callable[[Problem], None], max_text_length: int) -> None:
-        self._resolver = resolver
-        self._report = report
-        self._max_text_length = max_text_length
-        self._of_bodies: dict[str, Mapping[_ArgumentKey, LocatedNode]] = {}  # by the pointer of the body's schema
-
-    def apply(self, inputs: InputSchema, parameters: Sequence[Parameter], body: BodyArguments | None) -> InputParts:
-        """Return the inputs of an operation with what `x-mcp` says of its parameters and its body's properties."""
-        found: dict[_ArgumentKey, LocatedNode] = {
-            (each.location, each.wire_name): each.extension for each in parameters if each.extension is not None
-        }
-        if body is not None:
-            found |= self._of_body(body.pointer)
-        parts = InputParts(inputs.schema, inputs.arguments)
-        if not found:
-            return parts
-        changes: dict[str, Changes] = {}
-        names = {(argument.location, argument.wire_name): argument.name for argument in inputs.arguments}
-        for key, (value, pointer) in found.items():
-            if key not in names:
-                self._problem(pointer, "`x-mcp` has no effect: this is no argument of its own")
-            elif (change := self._changes(value, pointer)) is not None:
-                changes[names[key]] = change
-        return changed(parts, changes, self._max_text_length) if changes else parts
-
-    def _changes(self, value: Any, pointer: str) -> Changes | None:
-        return read_changes(value, lambda message: self._problem(pointer, message))
-
-    def _of_body(self, pointer: str) -> Mapping[_ArgumentKey, LocatedNode]:
-        """Return the `x-mcp` of the properties of a body's schema, which stands at a pointer."""
-        if pointer not in self._of_bodies:
-            node, place = self._resolver.follow_if_possible({"$ref": pointer}, "#")
-            self._of_bodies[pointer] = dict(self._of_properties(node, place))
-        return self._of_bodies[pointer]
-
-    def _of_properties(self, node: Any, pointer: str) -> Iterator[tuple[_ArgumentKey, LocatedNode]]:
-        waiting, count = [(node, pointer)], 0
-        while waiting and count < MAX_PARTS:
-            node, pointer = self._resolver.follow_if_possible(*waiting.pop())
-            count += 1
-            if not isinstance(node, dict):
-                continue
-            properties, parts = node.get("properties"), node.get("allOf")
-            if isinstance(properties, dict):
-                for name, schema in properties.items():
-                    if isinstance(schema, dict) and "x-mcp" in schema:
-                        yield ("body", name), (schema["x-mcp"], join(pointer, "properties", name, "x-mcp"))
-            if isinstance(parts, list):
-                waiting += [(part, join(pointer, "allOf", index)) for index, part in enumerate(parts)]
-
-    def _problem(self, pointer: str, message: str) -> None:
-        self._report(Problem(pointer=self._resolver.display(pointer), message=message, kind="x-mcp"))

@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from .. import protocol
 from ..protocol import Session, Step, Subscription, ToolCall, jsonrpc
-from ..request.context import FORWARDED
+from ..request.context import CALLER_HEADERS, FORWARDED
 from ..server.grants import GRANT, SUBJECT_TOKEN
 from ..server.reloadable import ReloadableServer
 from ..server.server import Reply, Server
@@ -238,6 +238,7 @@ class _Endpoint:
             door, query = self._policy.door, scope.get("query_string", b"")
             GRANT.set(door.known(headers, query) or await door.admit(headers, query))
             SUBJECT_TOKEN.set(headers.get("authorization", "").partition(" ")[2])
+        CALLER_HEADERS.set(headers)
         if self._forwarded:
             FORWARDED.set(tuple((name, headers[key]) for name, key in self._forwarded if key in headers))
         self._check_method(method, headers)

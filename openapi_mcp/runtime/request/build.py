@@ -122,22 +122,57 @@ def _with_presets(
     values = dict(arguments)
     for preset in tool.presets:
         name = preset.argument.name
-        if not (preset.is_default and name in values):
-            values[name] = preset.value if preset.variable is None else _preset_value(preset, variables)
-    hidden = (preset.argument for preset in tool.presets if not preset.is_default)
+        if preset.path:
+            if name in values:
+                values[name] = _with_inner(values[name], preset, preset.path, _preset_value(preset, variables))
+        elif not (preset.is_default and name in values):
+            values[name] = _preset_value(preset, variables)
+    hidden = (preset.argument for preset in tool.presets if not (preset.is_default or preset.path))
     return replace(tool, arguments=(*hidden, *tool.arguments), presets=()), values
 
 
+def _with_inner(value: Any, preset: Preset, path: tuple[str, ...], new: Any) -> Any:
+    """Return a value with another one at a path in it, where the objects and lists on the way are there."""
+    name, *rest = path
+    if name == EACH_ITEM:
+        return [_with_inner(item, preset, tuple(rest), new) for item in value] if isinstance(value, list) else value
+    if (
+        not isinstance(value, dict)
+        or (rest and name not in value)
+        or (preset.is_default and not rest and name in value)
+    ):
+        return value
+    return {**value, name: _with_inner(value[name], preset, tuple(rest), new) if rest else new}
+
+
 def _preset_value(preset: Preset, variables: Mapping[str, str]) -> Any:
-    text = variables.get(preset.variable or "", "")
-    if not text:
-        raise unset_variable(preset)
+    if preset.variable is None and preset.header is None:
+        return preset.value
+    if preset.header is not None:
+        text, source = _caller_header(preset), f"header `{preset.header}` of the client's request"
+    else:
+        text, source = variables.get(preset.variable or "", ""), f"environment variable `{preset.variable}`"
+        if not text:
+            raise unset_variable(preset)
     if not preset.is_json:
         return text
     try:
         return json.loads(text)
-    except ValueError:  # the text is a secret: it is not shown
-        raise RequestError(f"The value of the environment variable `{preset.variable}` is not JSON.") from None
+    except ValueError:  # the text may be a secret: it is not shown
+        raise RequestError(f"The value of the {source} is not JSON.") from None
+
+
+def _caller_header(preset: Preset) -> str:
+    """Return the header of the client's request that a preset names. Raises RequestError where there is none."""
+    headers = context.CALLER_HEADERS.get()
+    name, argument = preset.header or "", preset.argument.name
+    if headers is None:
+        cure = "serve over HTTP, or fix the argument to another value with --set"
+        raise RequestError(f"The argument `{argument}` is the header `{name}` of the client's HTTP request; {cure}.")
+    if not headers.get(name.lower()):
+        cure = "the client has to send it with each request"
+        raise RequestError(f"The client's request has no header `{name}`, which is the argument `{argument}`: {cure}.")
+    return headers[name.lower()]
 
 
 def unset_variable(preset: Preset) -> RequestError:
@@ -195,6 +230,9 @@ class PreparedRequest(httpx.Request):
 _WITH_LENGTH: Final = frozenset({"POST", "PUT", "PATCH"})
 """Methods whose requests have a Content-Length without content too (RFC 9110 §8.6)."""
 
+
+EACH_ITEM: Final = "*"
+"""The step of a preset's path that is each item of a list."""
 
 _ArgumentValues: TypeAlias = list[tuple[Argument, Any]]
 """Arguments with their values, in the document's order."""

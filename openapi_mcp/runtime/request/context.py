@@ -4,7 +4,7 @@
 another resource or end a header, is refused in any case and does not call it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,6 +22,9 @@ _DEVIATIONS: Final[ContextVar[list[str] | None]] = ContextVar("deviations", defa
 
 FORWARDED: Final[ContextVar[tuple[tuple[str, str], ...]]] = ContextVar("forwarded", default=())
 """Headers of the client's HTTP request that are sent to the API too, since the server's operator named them."""
+
+CALLER_HEADERS: Final[ContextVar[Mapping[str, str] | None]] = ContextVar("caller_headers", default=None)
+"""The headers of the client's HTTP request, by name in lower case, of which presets name some; None over stdio."""
 
 
 @dataclass(frozen=True, slots=True)

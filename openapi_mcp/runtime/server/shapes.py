@@ -5,17 +5,19 @@ A call whose shape asks for several requests sends them as one call: with its ra
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
 from .. import background
 from ..errors import ArgumentError
 from ..result.headers import HEADERS
-from ..result.projection import Projection, ProjectionError, project
 from ..tool import Tool
 from ..types import CallToolResult, text_content
 from .hooks import Findings, Sending, Shape, ShapedAnswer
+
+if TYPE_CHECKING:
+    from ..result.projection import Projection, ProjectionError
 
 MAX_READ_BYTES: Final = 16 * 1024
 """Bytes of an answer of which something is selected while the event loop waits: about a millisecond."""
@@ -46,13 +48,15 @@ async def shaped(
     return await (shape or OWN_SHAPE).answer(tool, arguments, sending._replace(send=send)), findings[0]
 
 
-def own_projections(tool: Tool) -> tuple[Projection, ...]:
+def own_projections(tool: Tool) -> "tuple[Projection, ...]":
     """Return the expression of a tool's `x-mcp`, if it has one."""
+    from ..result.projection import Projection
+
     return () if tool.select is None else (Projection.parse(tool.select),)
 
 
 async def selected_part(
-    tool: Tool, projections: Sequence[Projection], response: httpx.Response, sending: Sending
+    tool: Tool, projections: "Sequence[Projection]", response: httpx.Response, sending: Sending
 ) -> ShapedAnswer:
     """Return what expressions take of a successful response, large ones beside the event loop; of others, all.
 
@@ -60,6 +64,8 @@ async def selected_part(
     """
     if not response.is_success or not response.content or not projections:
         return ShapedAnswer(response)
+    from ..result.projection import ProjectionError, project
+
     try:
         if len(response.content) <= MAX_READ_BYTES:
             part, note = project(projections, response, sending.sanitizer)
@@ -70,7 +76,7 @@ async def selected_part(
     return ShapedAnswer(part, (note,) if note else ())
 
 
-def unselected(tool: Tool, response: httpx.Response, error: ProjectionError) -> ShapedAnswer:
+def unselected(tool: Tool, response: httpx.Response, error: "ProjectionError") -> ShapedAnswer:
     """Return the whole answer of a call that must not be repeated. Raises ArgumentError for any other."""
     message = f"The API answered with {response.status_code}, but nothing was selected: {error}"
     if tool.annotations.get("readOnlyHint"):

@@ -1,14 +1,17 @@
-"""The commands `install` and `uninstall`: servers in the settings of MCP clients."""
+"""The commands `init`, `install` and `uninstall`: a server's own settings, and servers in those of MCP clients."""
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from ..errors import UsageError
+from ..options.commands import CLIENTS
 from . import console
 from .commands import Values, command, reported_errors
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from ..bridge import Bridge
     from ..clients.server import InstalledServer
     from ..gateway.gateway import Served
+    from ..settings.starter import Starter
     from .settings import Settings
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -37,10 +41,91 @@ Examples:
 """
 
 
+INIT_EXAMPLES: Final = """\b
+Examples:
+  openapi-mcp init
+      asks for the document, the transport, credentials, a client
+  openapi-mcp init --from petstore.yaml
+      asks nothing; then `openapi-mcp serve` serves it
+  openapi-mcp init --from petstore.yaml --print
+"""
+
+
 def register(app: typer.Typer) -> None:
-    """Register both commands."""
+    """Register the commands."""
+    command(app, epilog=INIT_EXAMPLES)(init)
     command(app, epilog=EXAMPLES)(install)
     command(app)(uninstall)
+
+
+def init(document: str | None, force: bool, print_only: bool, debug: bool) -> None:
+    """Write openapi-mcp.toml into this folder: the settings of a server, with comments.
+
+    On a terminal it asks a few questions; with --from it asks none. `openapi-mcp serve` then needs no argument.
+    """
+    from ..settings.file import FILE_NAME
+
+    with reported_errors(debug):
+        path = Path(FILE_NAME)
+        if path.exists() and not (force or print_only):
+            raise UsageError("there is a settings file already", where=FILE_NAME, hint="replace it with --force")
+        asks = document is None
+        if asks and not sys.stdin.isatty():
+            raise UsageError("nobody can be asked without a terminal", where="init", hint="name the document: --from")
+        starter = _starter(document or _ask("The OpenAPI document (a path or URL)"), asks=asks)
+        if print_only:
+            console.out(starter.text().removesuffix("\n"))
+            return
+        path.write_text(starter.text(), encoding="utf-8")
+        console.err(f"{path}: written; `openapi-mcp serve` serves it, `openapi-mcp inspect` shows the tools")
+        client = _ask(f"Install into a client ({', '.join(CLIENTS)})", default="no") if asks else "no"
+    if client != "no":
+        install(None, client, None, None, None, None, force=False, print_only=False, debug=debug, values={})
+
+
+def _starter(document: str, *, asks: bool) -> "Starter":
+    """Return the settings for a document, with the user's answers. Raises BridgeError."""
+    from ..runtime.request.redaction import redact
+    from ..selection import only_reads
+    from ..settings.starter import Starter
+    from .settings import Settings, open_bridge
+
+    if document == "-" or any(console.secrets_of_options(document, {})):
+        hint = 'write spec = "https://${NAME}@…" into the file yourself, or name a document without a secret'
+        raise UsageError("the file would hold a secret, or no document", where="--from", hint=hint)
+    bridge = open_bridge(Settings(document))
+    reading = sum(only_reads(tool.method, tool.annotations.get("readOnlyHint")) for tool in bridge.tools)
+    variables = {scheme.name: scheme.variable for scheme in bridge.security_schemes() if scheme.variable}
+    starter = Starter(
+        spec=document,
+        title=_description(bridge),
+        tags=list(dict.fromkeys(tag for tool in bridge.tools for tag in tool.tags)),
+        operations=len(bridge.tools),
+        read_only_operations=reading,
+        base_url=next((redact(tool.base_url) for tool in bridge.tools if tool.base_url), None),
+        variables=variables,
+    )
+    return _answered(starter) if asks else starter
+
+
+def _answered(starter: "Starter") -> "Starter":
+    """Return the settings with what the user chooses at the terminal."""
+    transport = _ask("Transport: stdio (a client starts the server) or http", default="stdio")
+    while transport not in ("stdio", "http"):
+        transport = _ask("stdio or http", default="stdio")
+    question = f"Only the {starter.read_only_operations} of {starter.operations} tools that change nothing?"
+    read_only = typer.confirm(question, default=False, err=True)
+    own = {}
+    for scheme, variable in starter.variables.items():
+        chosen = _ask(f"Environment variable with the credential of {scheme}", default=variable)
+        if chosen != variable and _VARIABLE.fullmatch(chosen):
+            own[scheme] = chosen
+    return replace(starter, transport=transport, read_only=read_only, own_variables=own)
+
+
+def _ask(question: str, default: str | None = None) -> str:
+    """Return an answer at the terminal; the question goes to stderr, since stdout may be a file."""
+    return str(typer.prompt(question, default=default, err=True)).strip()
 
 
 def install(
@@ -106,24 +191,44 @@ def _server(
     from .settings import ProgressLine, Settings
 
     _check(name, http, token)
-    if spec == "-":
-        raise UsageError("a client cannot give the document on stdin", where="SPEC", hint="write it to a file")
     options = dict(values)
     file = options.pop("config", None)
-    if any(console.secrets_of_options(spec or "", options)):
+    _check_source(spec or "", options)
+    settings = Settings.find(spec, options, file)
+    with ProgressLine(f"reading {settings.place}") as progress:
+        served = settings.open(progress)
+    if http:
+        name = name or _name(served)
+        return InstalledServer(name=name, description=_description(served), url=http, token_variable=token or "")
+    return started_server(settings, served, name)
+
+
+def started_server(settings: "Settings", served: "Served", name: str | None = None) -> "InstalledServer":
+    """Return the server of some settings as a client starts it. Raises UsageError where that cannot be written down."""
+    from ..clients.server import InstalledServer
+
+    _check_source(settings.source, settings.command_line)
+    words = [*_source_words(settings), *_words(settings.command_line)]
+    variables = dict.fromkeys(each for part in _parts(served, settings) for each in _variables(*part))
+    return InstalledServer.started(
+        name or _name(served), words, description=_description(served), variables=list(variables)
+    )
+
+
+def _check_source(source: str, options: Mapping[str, Any]) -> None:
+    """Raise UsageError for a document and for options that cannot be in the settings of a client."""
+    if source == "-":
+        raise UsageError("a client cannot give the document on stdin", where="SPEC", hint="write it to a file")
+    if any(console.secrets_of_options(source, options)):
         hint = "use --auth SCHEME=env:NAME, or ${NAME} in a file for --config"
         raise UsageError(
             "a credential would be written into the client's settings", where="the options of this command", hint=hint
         )
-    settings = Settings.find(spec, options, file)
-    with ProgressLine(f"reading {settings.place}") as progress:
-        served = settings.open(progress)
-    name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", served.implementation.name).strip("-")[:64] or "api"
-    if http:
-        return InstalledServer(name=name, description=_description(served), url=http, token_variable=token or "")
-    words = [*_source_words(settings), *_words(options)]
-    variables = dict.fromkeys(each for part in _parts(served, settings) for each in _variables(*part))
-    return InstalledServer.started(name, words, description=_description(served), variables=list(variables))
+
+
+def _name(served: "Served") -> str:
+    """Return the name of an entry: that of the API, as clients take it."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", served.implementation.name).strip("-")[:64] or "api"
 
 
 def _source_words(settings: "Settings") -> list[str]:

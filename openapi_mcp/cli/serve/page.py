@@ -10,7 +10,6 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from ...bridge import Bridge
-from ...errors import UsageError
 from ...options.table import of_command
 from ...runtime import serve as runtime_serve
 from ...runtime.tool import Tool
@@ -102,9 +101,6 @@ class PageOnDemand:
         """Return the server as a client starts it, with the options of this one that `install` takes."""
         from ..install import started_server
 
-        if not isinstance(served, Bridge):
-            hint = "name one of them: openapi-mcp install NAME --client …"
-            raise UsageError("`install` takes one API of the settings file", where="the APIs", hint=hint)
         settings = self._reloader.settings
         taken = {option.name for option in of_command("install")}
         options: dict[str, Any] = {name: value for name, value in settings.command_line.items() if name in taken}

@@ -28,7 +28,7 @@ from tests.conftest import ROOT
 SCHEMA = ROOT / "specs" / "settings.schema.json"
 COMMANDS = (
     *("serve", "inspect", "search", "call", "login", "logout", "generate", "bundle", "cache", "overlay"),
-    *("install", "uninstall", "check", "diff"),
+    *("init", "install", "uninstall", "check", "diff"),
 )
 PARSED = {
     "set",

@@ -18,7 +18,7 @@ def put(text: str, path: Sequence[str], key: str, value: Any) -> str:
     """Return the text with a new table at its end."""
     line_end = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text.strip() else line_end if text.endswith("\n") else line_end * 2
-    lines = [_header(path, key), *(f"{_key(name)} = {_literal(item)}" for name, item in value.items())]
+    lines = [_header(path, key), *(f"{bare_key(name)} = {literal(item)}" for name, item in value.items())]
     return text + gap + line_end.join(lines) + line_end
 
 
@@ -54,17 +54,18 @@ def _line_end(text: str) -> str:
 
 
 def _header(path: Sequence[str], key: str) -> str:
-    return f"[{'.'.join(map(_key, [*path, key]))}]"
+    return f"[{'.'.join(map(bare_key, [*path, key]))}]"
 
 
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else json.dumps(name)
+def bare_key(name: str) -> str:
+    """Return a key as TOML: in quotes where it has other characters than letters, digits, - and _."""
+    return name if _BARE.fullmatch(name) else literal(name)
 
 
-def _literal(value: Any) -> str:
+def literal(value: Any) -> str:
     """Return a value as TOML: texts as JSON writes them, which TOML reads alike, save DEL."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_literal, value))}]"
+        return f"[{', '.join(map(literal, value))}]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(name)} = {_literal(item)}" for name, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{bare_key(name)} = {literal(item)}" for name, item in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -12,7 +12,6 @@ from .option import (
     FETCHING,
     MAKING,
     OPENING,
-    OPENING,
     PROBING,
     READING,
     SELECTING,

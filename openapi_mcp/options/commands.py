@@ -12,6 +12,7 @@ from .option import (
     DIFF,
     GENERAL,
     GENERATE,
+    INIT,
     INSPECT,
     INSTALLING,
     READING,
@@ -20,7 +21,7 @@ from .option import (
     Option,
 )
 
-_CLIENTS: Final = (
+CLIENTS: Final = (
     "claude-desktop",
     "claude-code",
     "cursor",
@@ -138,7 +139,7 @@ COMMAND_OPTIONS: Final = (
         to="command", metavar="SPEC|NAME", required=True
     ),
     Option(
-        "client", COMMAND, INSTALLING, f"The client: {', '.join(_CLIENTS)}.",
+        "client", COMMAND, INSTALLING, f"The client: {', '.join(CLIENTS)}.",
         to="command", metavar="CLIENT", required=True
     ),
     Option(
@@ -163,6 +164,17 @@ COMMAND_OPTIONS: Final = (
     ),
     Option(
         "print_only", COMMAND, ("install",), "Print the settings, command or link, and change no file.",
+        to="command", kind=bool, default=False, flags=("--print",)
+    ),
+    Option(
+        "document", COMMAND, INIT, "Ask nothing, and write a file for this document: a path or a URL.",
+        to="command", metavar="SPEC", flags=("--from",)
+    ),
+    Option(
+        "force", COMMAND, INIT, "Replace the file if there is one.", to="command", kind=bool, default=False
+    ),
+    Option(
+        "print_only", COMMAND, INIT, "Print the file, and write none.",
         to="command", kind=bool, default=False, flags=("--print",)
     ),
     Option(

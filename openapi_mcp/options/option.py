@@ -51,7 +51,8 @@ READING: Final = (*OPENING, *SIGN_IN)
 MAKING: Final = (*OPENING, *DIFF)
 FETCHING: Final = (*READING, *DIFF)
 INSTALLING: Final = ("install", "uninstall")
-ALL: Final = (*FETCHING, *INSTALLING, "cache", "bundle", "overlay")
+INIT: Final = ("init",)
+ALL: Final = (*FETCHING, *INSTALLING, *INIT, "cache", "bundle", "overlay")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .oauth.clients import OAuthSettings
     from .oauth.sign_ins import UserSignIns
     from .oauth.tokens import OAuthTokens, SignIns
+    from .workflows.bridged import BridgeWorkflows
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,19 @@ class Bridge:
         Tools that were compiled before come from the cache. With `with_document`, a document that was read stays in
         memory; else it is released, and `document` reads it again.
         """
+        bridge = cls._read(config, progress, with_document=with_document)
+        _check_names(config, bridge.document_info, bridge.compilation)
+        bridge.offer.check()
+        return bridge
+
+    @classmethod
+    def _read(cls, config: Config, progress: Callable[[str], None], *, with_document: bool) -> Self:
+        """Return the bridge of a document, whose options are not checked."""
         progress(f"reading {redact(config.source)}")
         options = config.compile_options
         entries = None if config.no_cache else CompilationCache(Cache(folder()), config.source, options)
         if entries and (entry := entries.find()):
-            _check_names(config, *entry)
-            bridge = cls(config, *entry, indexes=entries.indexes(entry))
-            bridge.offer.check()
-            return bridge
+            return cls(config, *entry, indexes=entries.indexes(entry))
         from .tools import compiler
 
         document = compiler.load(config.source, options, progress)
@@ -85,11 +91,8 @@ class Bridge:
         entry = compiler.document_info(document, options), compiler.compile_document(document, options)
         if entries:
             entries.store(entry)
-        _check_names(config, *entry)
         kept = document if with_document or config.check_contract else None
-        bridge = cls(config, *entry, kept, entries.indexes(entry) if entries else None)
-        bridge.offer.check()
-        return bridge
+        return cls(config, *entry, kept, entries.indexes(entry) if entries else None)
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
@@ -143,7 +146,23 @@ class Bridge:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The defects of the document that loading it and compiling its tools found."""
-        return self.document_info.problems + self.compilation.problems
+        own = self.document_info.problems + self.compilation.problems
+        return own + self.workflows.problems if self.workflows else own
+
+    @cached_property
+    def workflows(self) -> "BridgeWorkflows | None":
+        """The workflows that are tools, and the bridges of other documents that they call; None without any."""
+        if not (self.config.workflow_files or self.config.workflows):
+            return None
+        from .workflows.bridged import load_for
+
+        return load_for(self, Bridge.open, self.confirmation)
+
+    def unlisted(self, wanted: frozenset[str]) -> tuple[Tool, ...]:
+        """Return tools of some operations (see `Selection.only`), whatever is selected. Raises DocumentError."""
+        from .workflows.bridged import settings_of_unlisted
+
+        return self._read(settings_of_unlisted(self.config, wanted), lambda _: None, with_document=False).tools
 
     @property
     def implementation(self) -> Implementation:
@@ -162,7 +181,7 @@ class Bridge:
         """The tools as a server offers them."""
         store = self.indexes if self.confirmation is None and not self.config.argument_values else None
         tools = self.tools if self.confirmation is None else self.confirmation.tools(self.tools)
-        return Offer(tools, self.config, self.sizes, store)
+        return Offer(tools, self.config, self.sizes, store, self.workflows.tools if self.workflows else ())
 
     @property
     def catalog(self) -> Catalog:
@@ -324,6 +343,7 @@ class Bridge:
             limiter=self._limiter(),
             observer=observer or (self.drift.observe if self.drift else None),
             rights=lambda: self.rights,
+            others=self.workflows.servers(monitor) if self.workflows else None,
         )
 
     def _guarded(self, transport: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:

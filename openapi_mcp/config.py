@@ -57,6 +57,8 @@ class Config:
     spec_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     allow_remote_refs: bool = False
     overlays: tuple[str, ...] = ()
+    workflow_files: tuple[str, ...] = ()
+    workflows: Mapping[str, Any] | None = field(default=None, repr=False)
     egress: EgressRules = NO_RULES
     selection: Selection = field(default_factory=Selection)
     base_url: str | None = field(default=None, repr=False)
@@ -140,6 +142,7 @@ class Config:
             "file_roots": tuple(map(_folder, texts.get("allow_files", ()))),
             "metrics": parse_metrics(options.get("metrics")),
             "overlays": tuple(map(_source_of_overlay, texts.get("overlay", ()))),
+            "workflow_files": tuple(map(_source_of_overlay, texts.get("workflow", ()))),
             "pinned": tuple(texts.get("pin", ())),
             "instructions": _own_instructions(options.get("instructions")),
             "auth_rights": ScopeSettings.parse(texts.get("auth_scopes", ()), texts.get("auth_includes", ())),

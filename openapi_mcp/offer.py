@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import modes
 from .config import Config
-from .runtime.server.catalog import Catalog
+from .runtime.server.catalog import BuiltinTool, Catalog, ListedTool
 from .runtime.tool import Tool
 
 if TYPE_CHECKING:
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 class Offer:
     """Some tools, and the settings that decide how they are offered.
 
-    `sizes` are the bytes of each tool in the list, by its name. Indexes of searches are kept in `store`.
+    `sizes` are the bytes of each tool in the list, by its name. Indexes of searches are kept in `store`; `workflows`
+    are listed first, in every mode.
     """
 
     tools: tuple[Tool, ...]
     config: Config
     sizes: Mapping[str, int]
     store: "IndexStore | None" = field(default=None, repr=False)
+    workflows: tuple[BuiltinTool, ...] = ()
 
     @cached_property
     def mode_decision(self) -> modes.ModeDecision:
@@ -35,7 +37,7 @@ class Offer:
     @cached_property
     def catalog(self) -> Catalog:
         """The tools as clients get them: listed, in pages of `page_size` if that is set, or by a search."""
-        return self._catalog_of(self.tools, self.config.mode)
+        return self._catalog_of(self.workflows + self.tools, self.config.mode)
 
     @cached_property
     def rights(self) -> "ScopeRights":
@@ -45,7 +47,10 @@ class Offer:
         searched = modes.Mode.CODE if self.config.mode is modes.Mode.CODE else modes.Mode.SEARCH
         mode = searched if self.mode_decision.searches else modes.Mode.ALL
         return ScopeRights(
-            self.tools, self.config.auth_rights, self.catalog, lambda tools: self._catalog_of(tools, mode)
+            self.workflows + self.tools,
+            self.config.auth_rights,
+            self.catalog,
+            lambda tools: self._catalog_of(tools, mode),
         )
 
     def check(self) -> None:
@@ -55,7 +60,8 @@ class Offer:
         if self.config.auth_rights.patterns:
             self.config.auth_rights.check(self.tools)
 
-    def _catalog_of(self, tools: Sequence[Tool], mode: modes.Mode) -> Catalog:
+    def _catalog_of(self, listed: Sequence[ListedTool], mode: modes.Mode) -> Catalog:
+        tools = [tool for tool in listed if isinstance(tool, Tool)]
         names, profile = {tool.name for tool in tools}, self.config.profile
         catalog = modes.catalog(
             tools,
@@ -68,6 +74,8 @@ class Offer:
             max_listed=self.config.max_listed_tools,
             select=self.config.select,
         )
+        if workflows := [tool for tool in listed if isinstance(tool, BuiltinTool)]:
+            catalog = catalog.beginning_with(workflows)
         if not (profile.changes_schemas or profile.max_description):
             return catalog
         from .adaptation import ClientCatalog

@@ -78,11 +78,15 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Rules that select operations: those that any of `include` matches (or all), except those of `exclude`."""
+    """Rules that select operations: those that any of `include` matches (or all), except those of `exclude`.
+
+    With `only` it is some operations, by operationId, `METHOD /path` or `* /path`, whatever else says about them.
+    """
 
     include: tuple[Rule, ...] = ()
     exclude: tuple[Rule, ...] = ()
     read_only: bool = False
+    only: frozenset[str] = frozenset()
 
     @classmethod
     def parse(cls, include: Iterable[str] = (), exclude: Iterable[str] = (), *, read_only: bool = False) -> Self:
@@ -98,10 +102,18 @@ class Selection:
 
     def admits(self, operation: Subject, *, read_only: bool | None = None) -> bool:
         """Return whether an operation is selected; `read_only` is its `readOnlyHint` of `x-mcp`, if there is one."""
+        if self.only:
+            return self.names(operation)
         if self.read_only and not only_reads(operation.method, read_only):
             return False
         included = not self.include or any(rule.matches(operation) for rule in self.include)
         return included and not any(rule.matches(operation) for rule in self.exclude)
+
+
+    def names(self, operation: Subject) -> bool:
+        """Return whether an operation is one of `only`."""
+        keys = {operation.operation_id, f"{operation.method} {operation.path}", f"* {operation.path}"}
+        return not self.only.isdisjoint(keys)
 
 
 _CHANGING_METHODS: Final = frozenset({"PUT", "PATCH", "DELETE"})

@@ -32,6 +32,7 @@ COMMANDS = (
 )
 PARSED = {
     "set",
+    "workflow",
     "overlay",
     "auth_includes",
     "auth_scopes",

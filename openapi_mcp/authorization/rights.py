@@ -10,14 +10,16 @@ from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from typing import Final
 
-from ..runtime.server.catalog import Catalog
+from ..runtime.server.catalog import BuiltinTool, Catalog, ListedTool
 from ..runtime.server.grants import Alternatives, Scopes
-from ..runtime.tool import Tool
 from .resource import NOT_OF_RESOURCES
 from .scopes import ScopeSettings
 
 MAX_CATALOGS: Final = 32
 """Catalogs that are kept, one for each different set of tools: in search mode each has an index of its own."""
+
+MAX_ALTERNATIVES: Final = 64
+"""Alternatives of scopes for a tool that calls several operations."""
 
 MAX_CACHED_SCOPES: Final = 1024
 """Sets of scopes whose rights are kept: those of so many different tokens."""
@@ -28,16 +30,16 @@ class ScopeRights:
 
     def __init__(
         self,
-        tools: Sequence[Tool],
+        tools: Sequence[ListedTool],
         settings: ScopeSettings,
         whole: Catalog,
-        build: Callable[[Sequence[Tool]], Catalog],
+        build: Callable[[Sequence[ListedTool]], Catalog],
     ) -> None:
         self._tools = tools
         self._settings = settings
         self._whole = whole
         self._build = build
-        self._demands: dict[str, tuple[Scopes, ...]] = {tool.name: _sets(settings.demands(tool)) for tool in tools}
+        self._demands: dict[str, tuple[Scopes, ...]] = {tool.name: _demands(tool, settings) for tool in tools}
         self.granted = lru_cache(MAX_CACHED_SCOPES)(self._granted)
         self._catalog = lru_cache(MAX_CATALOGS)(self._new_catalog)
 
@@ -87,9 +89,23 @@ class ScopeRights:
         allowed = [tool for tool in self._tools if self._is_allowed(tool, granted)]
         return self._whole if len(allowed) == len(self._tools) else self._build(allowed)
 
-    def _is_allowed(self, tool: Tool, granted: Scopes) -> bool:
+    def _is_allowed(self, tool: ListedTool, granted: Scopes) -> bool:
         alternatives = self._demands[tool.name]
         return not alternatives or any(each <= granted for each in alternatives)
+
+
+def _demands(tool: ListedTool, settings: ScopeSettings) -> tuple[Scopes, ...]:
+    """Return the alternatives that a tool needs; a built-in one those of all operations that it may call, together.
+
+    Of more than MAX_ALTERNATIVES only the first ones count, so that a token is rather refused than let through.
+    """
+    if not isinstance(tool, BuiltinTool):
+        return _sets(settings.demands(tool))
+    together = [frozenset[str]()]
+    for operation in tool.operations:
+        sets = _sets(settings.demands(operation)) or (frozenset(),)
+        together = list(dict.fromkeys(one | other for one in together for other in sets))[:MAX_ALTERNATIVES]
+    return () if frozenset() in together else tuple(together)
 
 
 def _sets(alternatives: Alternatives) -> tuple[Scopes, ...]:

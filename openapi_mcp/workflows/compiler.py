@@ -14,9 +14,9 @@ from ..tools.names import suggest_names
 from .documents import Description
 from .evaluation.expressions import Expression, expressions_of, shown
 from .inputs import InputSchemas, with_inputs_of
-from .model import Defect, Inputs, Step, Workflow, WorkflowKey
+from .model import Defect, Inputs, Workflow, WorkflowKey, WorkflowStep
 from .parts import FIELDS, PartReader
-from .references import References
+from .references import OperationReferences
 
 MAX_WORKFLOWS: Final = 200
 """Workflows of a document; a list of tools that is longer is no list for a model."""
@@ -28,7 +28,7 @@ MAX_STEPS: Final = 200
 class WorkflowCompiler:
     """The compiler of all descriptions of a server. `problems` are the defects that it found."""
 
-    def __init__(self, references: References, report: Callable[[Problem], None]) -> None:
+    def __init__(self, references: OperationReferences, report: Callable[[Problem], None]) -> None:
         self._references = references
         self._report = report
 
@@ -108,7 +108,7 @@ class _WorkflowReader(PartReader):
         key = self.description.identity, node["workflowId"]
         inputs = schemas.of(node.get("inputs"), *self.tokens, "inputs")
         steps, defects = self._steps(node), list[Defect]()
-        read = list[Step]()
+        read = list[WorkflowStep]()
         for index, step in steps:
             try:
                 read.append(self._step(index, step, node))
@@ -142,7 +142,7 @@ class _WorkflowReader(PartReader):
         self.step_ids = [each["stepId"] for each in steps if isinstance(each, dict) and "stepId" in each]
         return list(enumerate(steps))
 
-    def _step(self, index: int, node: Any, workflow: Mapping[str, Any]) -> Step:
+    def _step(self, index: int, node: Any, workflow: Mapping[str, Any]) -> WorkflowStep:
         here = self.at("steps", index)
         here.object(node, "step", "stepId")
         name = node["stepId"]
@@ -168,14 +168,14 @@ class _WorkflowReader(PartReader):
         if "workflowId" in node:
             key = self.references.workflow(self.description, node["workflowId"], here.place("workflowId"))
             inputs = {each.name: each.value for each in here.parameters(node, workflow)}
-            return Step(workflow=key, inputs=inputs, **common)
-        return Step(call=here.call(node, workflow), **common)
+            return WorkflowStep(workflow=key, inputs=inputs, **common)
+        return WorkflowStep(call=here.call(node, workflow), **common)
 
     def _dependencies(self, node: Mapping[str, Any]) -> Iterator[WorkflowKey]:
         for index, reference in enumerate(self.items(node.get("dependsOn"), "dependsOn")):
             yield self.references.workflow(self.description, reference, self.place("dependsOn", index))
 
-    def _ordered(self, steps: Sequence[Step]) -> tuple[Step, ...]:
+    def _ordered(self, steps: Sequence[WorkflowStep]) -> tuple[WorkflowStep, ...]:
         """Return steps in an order in which those that others depend on come first, if any says so.
 
         Where actions jump, the order is that of the document. Raises Defect for a circle.
@@ -185,7 +185,7 @@ class _WorkflowReader(PartReader):
             return tuple(steps)
         for step in steps:
             own[step.id] |= {each.names[0] for each in expressions_of(_values(step)) if each.source == "steps"}
-        waiting, ordered = list(steps), list[Step]()
+        waiting, ordered = list(steps), list[WorkflowStep]()
         while waiting:
             done = {step.id for step in ordered}
             ready = next((each for each in waiting if own[each.id] & own.keys() <= done), None)
@@ -196,7 +196,7 @@ class _WorkflowReader(PartReader):
             ordered.append(ready)
         return tuple(ordered)
 
-    def _check_expressions(self, steps: Sequence[Step], inputs: Inputs, outputs: Mapping[str, Any]) -> None:
+    def _check_expressions(self, steps: Sequence[WorkflowStep], inputs: Inputs, outputs: Mapping[str, Any]) -> None:
         """Report expressions whose value is always missing. Raises Defect for a step that is not there."""
         places = {step.id: (index, set(step.outputs)) for index, step in enumerate(steps)}
         jumps = any(
@@ -254,7 +254,7 @@ class _WorkflowReader(PartReader):
         return dict(valid_keys(value, TOOL_KEYS, lambda message: self.problem(self.place("x-mcp"), message)))
 
 
-def _values(step: Step) -> list[Any]:
+def _values(step: WorkflowStep) -> list[Any]:
     """Return the values of a step that hold expressions which must be known before it runs."""
     call = [step.call.values, step.call.headers, step.call.payload] if step.call else []
     return [call, dict(step.inputs)]

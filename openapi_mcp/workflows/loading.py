@@ -9,7 +9,7 @@ from ..errors import Problem
 from ..runtime.request.redaction import redact
 from .compiler import WorkflowCompiler
 from .documents import DescriptionReader
-from .references import Api, References, workflow_ids
+from .references import CalledApi, OperationReferences, workflow_ids
 from .short_form import description_of
 from .tools import Consent, WorkflowLimits, Workflows, workflow_tools
 
@@ -26,20 +26,22 @@ class WorkflowSources:
 def load(
     sources: WorkflowSources,
     fetcher: Fetcher,
-    own: Api,
-    open_api: Callable[[str], Api],
+    own: CalledApi,
+    open_api: Callable[[str], CalledApi],
     limits: WorkflowLimits,
+    *,
     taken: Collection[str],
     consent: Consent | None = None,
 ) -> Workflows:
     """Return the workflows of some sources. `own` is the API that is served, `open_api` returns that of a document.
 
-    Raises DocumentError for a file that is no Arazzo Description, and UsageError for a table that is no workflow.
+    No tool has a name that is `taken`. Raises DocumentError for a file that is no Arazzo Description, and UsageError
+    for a table that is no workflow.
     """
     settings = None if sources.settings is None else description_of(sources.settings)
     reader = DescriptionReader(fetcher, allow_remote=sources.allow_remote)
     roots = reader.read_all(sources.files, settings)
-    references = References(reader, own, open_api)
+    references = OperationReferences(reader, own, open_api)
     problems: list[Problem] = []
     workflows = WorkflowCompiler(references, problems.append).compile(list(reader.found.values()))
     listed = dict.fromkeys((root.identity, name) for root in roots for name in workflow_ids(root))

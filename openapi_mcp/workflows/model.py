@@ -17,7 +17,7 @@ WorkflowKey: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class StepAction:
     """What follows a step, if its criteria hold. A goto leads to `step` or `workflow`; a retry runs it first.
 
     `inputs` are those of that workflow. `retry_after` is in seconds; `retry_limit` is for one visit of the step.
@@ -34,7 +34,7 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class WorkflowStep:
     """A step: a `call` of an operation, or of another `workflow` with `inputs`.
 
     `timeout` is in seconds. `depends_on` are steps that must have ended well, by the key of their workflow (None: this
@@ -47,8 +47,8 @@ class Step:
     workflow: WorkflowKey | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
     criteria: tuple[Criterion, ...] = ()
-    on_success: tuple[Action, ...] = ()
-    on_failure: tuple[Action, ...] = ()
+    on_success: tuple[StepAction, ...] = ()
+    on_failure: tuple[StepAction, ...] = ()
     outputs: Mapping[str, Any] = field(default_factory=dict)
     timeout: float | None = None
     depends_on: tuple[tuple[WorkflowKey | None, str], ...] = ()
@@ -75,7 +75,7 @@ class Workflow:
     key: WorkflowKey
     pointer: str
     inputs: Inputs
-    steps: tuple[Step, ...]
+    steps: tuple[WorkflowStep, ...]
     title: str = ""
     description: str = ""
     outputs: Mapping[str, Any] = field(default_factory=dict)

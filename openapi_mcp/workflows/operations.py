@@ -18,9 +18,10 @@ from ..runtime.request.content import FORM
 from ..runtime.request.headers import RESERVED_NAMES, is_field_name
 from ..runtime.tool import Argument, MediaType, RequestBody, Style, Tool
 from ..runtime.types import MISSING
-from .evaluation.expressions import Text
+from ..tools.names import words
+from .evaluation.expressions import EmbeddedText
 from .evaluation.scope import Scope
-from .evaluation.templates import Payload, fill, fill_payload, form_text, joined
+from .evaluation.templates import StepPayload, fill, fill_payload, form_text, joined
 
 Report = Callable[[str], None]
 """A receiver of sentences about what has no effect."""
@@ -29,7 +30,7 @@ AUTHORIZATION: Final = "authorization"
 _STYLES: Final[Mapping[str, Style]] = {"query": "form", "header": "simple", "cookie": "form", "querystring": "form"}
 
 
-class Parameter(NamedTuple):
+class StepParameter(NamedTuple):
     """A parameter of a step, its value compiled. `location` is empty where the step names none (the short form)."""
 
     name: str
@@ -61,9 +62,9 @@ class OperationCall:
 
     tool: Tool
     api: str = ""
-    values: tuple[tuple[str, Parameter], ...] = ()
+    values: tuple[tuple[str, StepParameter], ...] = ()
     headers: Mapping[str, Any] = field(default_factory=dict)
-    payload: Payload | None = None
+    payload: StepPayload | None = None
 
     @property
     def label(self) -> str:
@@ -93,10 +94,10 @@ class OperationCall:
         return self.tool.body.media_types[0].content_type if self.tool.body else "application/json"
 
 
-def _value(parameter: Parameter, scope: Scope) -> Any:
+def _value(parameter: StepParameter, scope: Scope) -> Any:
     if parameter.location != "querystring":
         return fill(parameter.value, scope)
-    is_text = isinstance(parameter.value, Text)
+    is_text = isinstance(parameter.value, EmbeddedText)
     value = joined(parameter.value, scope, form_text) if is_text else fill(parameter.value, scope)
     return dict(parse_qsl(value, keep_blank_values=True)) if isinstance(value, str) and "=" in value else value
 
@@ -117,14 +118,15 @@ def _body_arguments(tool: Tool, body: Any) -> dict[str, Any]:
 
 
 def compile_call(
-    tool: Tool, api: str, parameters: Sequence[Parameter], payload: Payload | None, report: Report
+    tool: Tool, api: str, parameters: Sequence[StepParameter], payload: StepPayload | None, report: Report
 ) -> OperationCall:
     """Return the call of a tool with some parameters and a body. Raises UnknownParameter."""
-    values, headers = list[tuple[str, Parameter]](), dict[str, Any]()
+    values, headers = list[tuple[str, StepParameter]](), dict[str, Any]()
+    tool = replace(tool, confirm=False)  # the user is asked before the workflow
     if payload is not None:
         tool, payload = _with_body(tool, payload)
     for parameter in parameters:
-        argument = _argument(tool, parameter)
+        argument = _argument(tool, parameter) or _similar_argument(tool, parameter, report)
         if argument is not None:
             values.append((argument.name, parameter._replace(location=argument.location)))
         elif not _is_ignored(tool, parameter, report):
@@ -137,7 +139,7 @@ def compile_call(
     return OperationCall(tool, api, tuple(values), headers, payload)
 
 
-def _argument(tool: Tool, parameter: Parameter) -> Argument | None:
+def _argument(tool: Tool, parameter: StepParameter) -> Argument | None:
     """Return the argument that a parameter sets, if the operation declares one."""
     name, location = parameter.name, parameter.location
     for each in tool.arguments:
@@ -151,7 +153,18 @@ def _argument(tool: Tool, parameter: Parameter) -> Argument | None:
     return min(named, key=lambda each: each.name != name, default=None)
 
 
-def _is_ignored(tool: Tool, parameter: Parameter, report: Report) -> bool:
+def _similar_argument(tool: Tool, parameter: StepParameter, report: Report) -> Argument | None:
+    """Return the argument whose name has the same words as that of a path parameter which is unknown: petId, pet_id."""
+    if parameter.location != "path" or not parameter.is_of_step:
+        return None
+    for each in tool.arguments:
+        if each.location == "path" and words(each.wire_name or each.name) == words(parameter.name):
+            report(f"the path parameter {parameter.name} is read as {each.wire_name or each.name}")
+            return each
+    return None
+
+
+def _is_ignored(tool: Tool, parameter: StepParameter, report: Report) -> bool:
     """Return whether a parameter is not sent, and say why. Raises UnknownParameter."""
     name, location = parameter.name, parameter.location
     if any((each.argument.wire_name or each.argument.name) == name for each in tool.presets if not each.is_default):
@@ -168,7 +181,7 @@ def _is_ignored(tool: Tool, parameter: Parameter, report: Report) -> bool:
     return False
 
 
-def _without_scheme(tool: Tool, parameter: Parameter) -> Tool:
+def _without_scheme(tool: Tool, parameter: StepParameter) -> Tool:
     """Return a tool that sends no credential of its own where the step sends one in that place."""
     place = parameter.location, parameter.name.lower()
     is_authorization = place == ("header", AUTHORIZATION)
@@ -178,7 +191,7 @@ def _without_scheme(tool: Tool, parameter: Parameter) -> Tool:
     return tool
 
 
-def _with_argument(tool: Tool, parameter: Parameter) -> tuple[Tool, str]:
+def _with_argument(tool: Tool, parameter: StepParameter) -> tuple[Tool, str]:
     """Return a tool with an argument for a parameter that the operation does not declare, and its name."""
     name, taken = f"{parameter.location}.{parameter.name}", {each.name for each in tool.arguments}
     while name in taken:
@@ -198,7 +211,7 @@ def _with_property(tool: Tool, name: str, schema: Any) -> dict[str, Any]:
     return {**tool.input_schema, "properties": {**tool.input_schema.get("properties", {}), name: schema}}
 
 
-def _with_body(tool: Tool, payload: Payload) -> tuple[Tool, Payload]:
+def _with_body(tool: Tool, payload: StepPayload) -> tuple[Tool, StepPayload]:
     """Return a tool that sends a body in the media type of a payload."""
     wanted = payload.media_type
     declared = tool.body.media_types if tool.body else ()

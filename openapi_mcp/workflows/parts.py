@@ -15,10 +15,10 @@ from ..tools.names import suggest_names
 from .documents import Description
 from .evaluation.criteria import Criterion, compile_criterion
 from .evaluation.expressions import Expression, ExpressionError, shown
-from .evaluation.templates import Payload, Replacement, Selector, compile_payload, compile_value, selector_type
-from .model import Action, Defect, WorkflowKey
-from .operations import OperationCall, Parameter, UnknownParameter, compile_call
-from .references import References
+from .evaluation.templates import Replacement, Selector, StepPayload, compile_payload, compile_value, selector_type
+from .model import Defect, StepAction, WorkflowKey
+from .operations import OperationCall, StepParameter, UnknownParameter, compile_call
+from .references import OperationReferences
 
 FIELDS: Final[Mapping[str, frozenset[str]]] = {
     kind: frozenset(names.split())
@@ -58,7 +58,7 @@ class PartReader:
     def __init__(
         self,
         description: Description,
-        references: References,
+        references: OperationReferences,
         report: Callable[[Problem], None],
         tokens: tuple[str | int, ...],
     ) -> None:
@@ -171,7 +171,7 @@ class PartReader:
             else:
                 yield None, self.step_id(item, place)
 
-    def parameters(self, step: Mapping[str, Any], workflow: Mapping[str, Any]) -> list[Parameter]:
+    def parameters(self, step: Mapping[str, Any], workflow: Mapping[str, Any]) -> list[StepParameter]:
         """Return the parameters of a step, and those of its workflow that it does not replace. Raises Defect."""
         calls_workflow = "workflowId" in step
         own = self.parameters_of(step, calls_workflow=calls_workflow)
@@ -198,7 +198,7 @@ class PartReader:
 
     def actions(
         self, step: Mapping[str, Any], workflow: Mapping[str, Any], name: str, shared: str
-    ) -> tuple[Action, ...]:
+    ) -> tuple[StepAction, ...]:
         """Return the actions of a step, then those of its workflow that it does not replace. Raises Defect."""
         own = [self.action(item, name, index) for index, item in enumerate(self.items(step.get(name), name))]
         top = type(self)(self.description, self.references, self.report, self.tokens[:2])
@@ -207,7 +207,7 @@ class PartReader:
         others = [top.action(item, shared, index) for index, item in enumerate(top.items(workflow.get(shared), shared))]
         return (*own, *(each for each in others if each.name not in taken))
 
-    def action(self, node: Any, name: str, index: int) -> Action:
+    def action(self, node: Any, name: str, index: int) -> StepAction:
         """Return an entry of a list of actions. Raises Defect."""
         here = self.at(name, index)
         is_failure = name in ("onFailure", "failureActions")
@@ -223,7 +223,7 @@ class PartReader:
             raise Defect(here.place(), "a goto leads to one of stepId and workflowId", "name one of them")
         parameters = here.parameters_of(node, calls_workflow=True)
         is_jump = node["type"] != "end"
-        return Action(
+        return StepAction(
             name=node["name"],
             type=node["type"],
             criteria=here.criteria(node.get("criteria"), "criteria"),
@@ -250,9 +250,9 @@ class PartReader:
             raise Defect(place, f"there is no step {shown(str(node))} in this workflow", hint)
         return str(node)
 
-    def parameters_of(self, node: Mapping[str, Any], *, calls_workflow: bool) -> list[Parameter]:
+    def parameters_of(self, node: Mapping[str, Any], *, calls_workflow: bool) -> list[StepParameter]:
         """Return the parameters of an object; those of a workflow have no location. Raises Defect."""
-        parameters = list[Parameter]()
+        parameters = list[StepParameter]()
         for index, item in enumerate(self.items(node.get("parameters"), "parameters")):
             here = self.at("parameters", index)
             resolved = here.resolved(item, "parameters")
@@ -264,7 +264,7 @@ class PartReader:
                 raise Defect(
                     here.place(), f"the parameter {shown(resolved['name'])} needs `in`", f"one of {_LOCATIONS}"
                 )
-            parameters.append(Parameter(resolved["name"], location, here.value(resolved["value"], "value")))
+            parameters.append(StepParameter(resolved["name"], location, here.value(resolved["value"], "value")))
         return parameters
 
     def resolved(self, node: Any, kind: str) -> Any:
@@ -286,7 +286,7 @@ class PartReader:
             raise Defect(self.place(*tokens), f"{shown(str(reference))} is no component of the {kind}", hint)
         return node
 
-    def _payload(self, node: Any) -> Payload | None:
+    def _payload(self, node: Any) -> StepPayload | None:
         if node is None:
             return None
         here = self.at("requestBody")
@@ -302,7 +302,7 @@ class PartReader:
             here.replacement(item, index)
             for index, item in enumerate(here.items(node.get("replacements"), "replacements"))
         ]
-        return Payload(value, tuple(replacements), media_type)
+        return StepPayload(value, tuple(replacements), media_type)
 
     def replacement(self, node: Any, index: int) -> Replacement:
         """Return an entry of the replacements. Raises Defect."""

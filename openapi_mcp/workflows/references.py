@@ -1,4 +1,4 @@
-"""`References`: the operations and workflows that steps name, as tools and as keys of workflows.
+"""`OperationReferences`: the operations and workflows that steps name, as tools and as keys of workflows.
 
 The document that is served is one of the source descriptions: that of its address, or of its file name, or the only one
 of its description, or the one that has most of the operations that the steps name. Operations of others are called by
@@ -26,7 +26,7 @@ ANY_METHOD: Final = "*"
 """The method of an operation whose path is all that a step names: the only one of the path."""
 
 
-class Api(Protocol):
+class CalledApi(Protocol):
     """An API whose operations steps call. `name` is that of its server, empty for this one; `uri` is its document's."""
 
     name: str
@@ -70,17 +70,17 @@ def operation_name(step: Mapping[str, Any], pointer: str) -> OperationName | Non
     return None
 
 
-class References:
+class OperationReferences:
     """The operations that the steps of some descriptions name. `problems` are sources that cannot be used."""
 
-    def __init__(self, reader: DescriptionReader, own: Api, open_api: Callable[[str], Api]) -> None:
+    def __init__(self, reader: DescriptionReader, own: CalledApi, open_api: Callable[[str], CalledApi]) -> None:
         self.problems: list[Problem] = []
-        self.apis: dict[str, Api] = {own.name: own}
+        self.apis: dict[str, CalledApi] = {own.name: own}
         self._reader = reader
         self._own = own
         self._open = open_api
         self._tools: dict[tuple[str, str], dict[str, list[Tool]]] = {}
-        self._apis_of: dict[tuple[str, str], Api | None] = {}
+        self._apis_of: dict[tuple[str, str], CalledApi | None] = {}
         for description in reader.found.values():
             self._collect(description)
 
@@ -95,6 +95,7 @@ class References:
             api = self._apis_of.get((description.identity, source))
             found = self._tools.get((description.identity, source), {}).get(name.key, [])
             if api is not None and len(found) == 1:
+                self._check_spelling(found[0], name.key, place)
                 return found[0], api.name
             if len(found) > 1:
                 raise Defect(place, f"{name.key} names several operations", _HINT)
@@ -116,6 +117,16 @@ class References:
             hint = suggest_names(name, ids) or f"workflows are {', '.join(ids[:10])}"
             raise Defect(pointer, f"there is no workflow {shown(name)}", hint)
         return target.identity, name
+
+    def _check_spelling(self, tool: Tool, key: str, place: str) -> None:
+        """Report an operationId that differs in its capitals, and a path without the method."""
+        if key.startswith(f"{ANY_METHOD} "):
+            message, hint = f"{key[2:]} is read as {tool.method} {tool.path}", "name its method too"
+        elif tool.operation_id != key and (tool.operation_id or "").casefold() == key.casefold():
+            message, hint = f"{shown(key)} is read as {tool.operation_id}", "write it as the document does"
+        else:
+            return
+        self.problems.append(Problem(pointer=place, message=message, kind="workflow", hint=hint))
 
     def _collect(self, description: Description) -> None:
         """Find the tools of all operations that a description names, source by source."""
@@ -144,7 +155,7 @@ class References:
         best = max(counts, key=lambda name: counts[name], default="")
         return best if best and counts[best] else ""
 
-    def _opened(self, source: SourceDescription | None, description: Description) -> Api | None:
+    def _opened(self, source: SourceDescription | None, description: Description) -> CalledApi | None:
         """Return the API of another document; report a Problem and return None if it cannot be used."""
         if source is None or source.type != "openapi":
             return None
@@ -200,12 +211,16 @@ def _openapi(description: Description) -> list[SourceDescription]:
 
 
 def _by_key(tools: Sequence[Tool], keys: Collection[str]) -> dict[str, list[Tool]]:
-    """Return the tools of some operations by their keys; a name of a tool counts where no operationId is the same."""
+    """Return the tools of some operations by their keys.
+
+    A tool's name counts where no operationId is the same, and at last an operationId that differs in its capitals.
+    """
     found: dict[str, list[Tool]] = {}
     for key in keys:
         exact = [each for each in tools if key in (each.operation_id, f"{each.method} {each.path}")]
         by_path = [each for each in tools if key == f"{ANY_METHOD} {each.path}"]
-        found[key] = exact or by_path or [each for each in tools if each.name == key]
+        named = exact or by_path or [each for each in tools if each.name == key]
+        found[key] = named or [each for each in tools if (each.operation_id or "").casefold() == key.casefold()]
     return found
 
 

@@ -26,10 +26,10 @@ from ..runtime.types import MISSING, CallToolResult
 from ..runtime.upstream.client import TRUNCATED
 from ..runtime.upstream.retries import retry_after
 from .evaluation.criteria import hold
-from .evaluation.scope import Exchange, Scope, exchange
+from .evaluation.scope import Scope, StepExchange, exchange
 from .evaluation.templates import fill
 from .events import StepEvents
-from .model import Action, Step, Workflow, WorkflowKey
+from .model import StepAction, Workflow, WorkflowKey, WorkflowStep
 from .operations import OperationCall, StepRequest
 
 MAX_VISITS: Final = 100
@@ -51,7 +51,7 @@ _RESULT_BYTES: Final = 8 * 1024
 """Bytes of a call's own result, of which a run uses the message of an error."""
 
 
-class LimitReached(RuntimeFailure):
+class RunLimitReached(RuntimeFailure):
     """A run that has made too many steps, is nested too deeply, or has read too much; no action goes on from there."""
 
 
@@ -63,7 +63,7 @@ class Outcome:
     """
 
     outputs: Mapping[str, Any]
-    exchange: Exchange
+    exchange: StepExchange
     failure: str = ""
     note: str = ""
 
@@ -87,9 +87,9 @@ class Run:
     _began: float = field(default_factory=time.monotonic)
 
     async def workflow(self, key: WorkflowKey, inputs: Mapping[str, Any], depth: int = 1) -> Outcome:
-        """Run a workflow after those that it depends on, and return how it ended. Raises LimitReached."""
+        """Run a workflow after those that it depends on, and return how it ended. Raises RunLimitReached."""
         if depth > MAX_DEPTH:
-            raise LimitReached(f"The workflows are nested more than {MAX_DEPTH} deep, the last of them {key[1]}.")
+            raise RunLimitReached(f"The workflows are nested more than {MAX_DEPTH} deep, the last of them {key[1]}.")
         workflow = self.workflows[key]
         for each in workflow.depends_on:
             before = await self.workflow(each, _inputs_of(self.workflows[each], inputs), depth + 1)
@@ -104,12 +104,12 @@ class Run:
         records[workflow.id]["outputs"] = outcome.outputs
         return outcome
 
-    def visit(self, workflow: Workflow, step: Step) -> None:
-        """Count a step. Raises LimitReached."""
+    def visit(self, workflow: Workflow, step: WorkflowStep) -> None:
+        """Count a step. Raises RunLimitReached."""
         self.doing = f"{step.id} ({step.label})"
         self._visits += 1
         if self._visits > MAX_VISITS:
-            raise LimitReached(f"The workflow {workflow.id} has made {MAX_VISITS} steps, which is the limit.")
+            raise RunLimitReached(f"The workflow {workflow.id} has made {MAX_VISITS} steps, which is the limit.")
 
     def finished(self, key: WorkflowKey, step: str) -> None:
         """Note a step that has ended well."""
@@ -126,7 +126,7 @@ class Run:
     async def operation(self, call: OperationCall, scope: Scope) -> str:
         """Make the call of a step, and give its exchange to the scope; return why it failed, or an empty text.
 
-        Raises LimitReached.
+        Raises RunLimitReached.
         """
         try:
             request = call.request(scope)
@@ -135,7 +135,7 @@ class Run:
         note, responses = Call(call.tool, shorten(request.arguments)), list[httpx.Response]()
         result = await self._made(call, request, responses, note)
         if not responses:
-            scope.exchange = Exchange(method=call.tool.method, given=request.given, sent=request.sent)
+            scope.exchange = StepExchange(method=call.tool.method, given=request.given, sent=request.sent)
             return _text(result) or "the API gave no answer"
         response = responses[-1]
         self._check_size(response)
@@ -170,9 +170,9 @@ class Run:
         size = len(response.content)
         self._bytes += size
         if response.extensions.get(TRUNCATED) or size > MAX_BODY_BYTES:
-            raise LimitReached(f"The answer has more than {MAX_BODY_BYTES:,} bytes, which a workflow does not read.")
+            raise RunLimitReached(f"The answer has more than {MAX_BODY_BYTES:,} bytes, which a workflow does not read.")
         if self._bytes > MAX_ALL_BYTES:
-            raise LimitReached(f"The answers have more than {MAX_ALL_BYTES:,} bytes together, which is the limit.")
+            raise RunLimitReached(f"The answers have more than {MAX_ALL_BYTES:,} bytes together, which is the limit.")
 
 
 @dataclass(slots=True)
@@ -210,7 +210,7 @@ class _WorkflowRun:
             self._retries.clear()
         return self._outcome()
 
-    async def _step(self, step: Step) -> str:
+    async def _step(self, step: WorkflowStep) -> str:
         """Carry out a step once; return why it failed, or an empty text."""
         self.whole.visit(self.workflow, step)
         for key, name in step.depends_on:
@@ -220,7 +220,7 @@ class _WorkflowRun:
             async with asyncio.timeout(step.timeout):
                 failure = await self._called(step)
         except TimeoutError:
-            self.scope.exchange = Exchange()
+            self.scope.exchange = StepExchange()
             failure = f"it did not end within {step.timeout or 0:g} seconds, its `timeout`"
         failure = await self._judged(step, failure)
         if not failure:
@@ -230,7 +230,7 @@ class _WorkflowRun:
         await self.whole.call.events.on_step(f"{place}: {'failed, ' if failure else ''}{status}")
         return failure
 
-    async def _called(self, step: Step) -> str:
+    async def _called(self, step: WorkflowStep) -> str:
         if step.call is not None:
             return await self.whole.operation(step.call, self.scope)
         assert step.workflow is not None  # noqa: S101  # it calls one of both
@@ -242,11 +242,11 @@ class _WorkflowRun:
         try:
             filled = {name: fill(value, self.scope) for name, value in inputs.items()}
         except (RuntimeFailure, InvalidQuery) as failure:
-            return Outcome({}, Exchange(), f"its inputs cannot be used: {failure}")
+            return Outcome({}, StepExchange(), f"its inputs cannot be used: {failure}")
         given = {name: value for name, value in filled.items() if value is not MISSING}
         return await self.whole.workflow(key, given, self.depth + 1)
 
-    async def _judged(self, step: Step, failure: str) -> str:
+    async def _judged(self, step: WorkflowStep, failure: str) -> str:
         """Return why a step failed, by its criteria if it has any and there was an answer; make its outputs."""
         is_answered = bool(self.scope.exchange.status) or (step.workflow is not None and not failure)
         if not is_answered:
@@ -265,7 +265,7 @@ class _WorkflowRun:
         status = self.scope.exchange.status
         return f"its success criteria do not hold{f' (status {status})' if status else ''}"
 
-    async def _action(self, step: Step, *, failed: bool) -> Action | None:
+    async def _action(self, step: WorkflowStep, *, failed: bool) -> StepAction | None:
         """Return the action that follows a step: the first whose criteria hold, but no retry beyond its limit."""
         for action in step.on_failure if failed else step.on_success:
             is_spent = action.type == "retry" and self._retries[action.name] >= action.retry_limit
@@ -273,7 +273,7 @@ class _WorkflowRun:
                 return action
         return None
 
-    async def _prepare_retry(self, step: Step, action: Action, failure: str) -> str:
+    async def _prepare_retry(self, step: WorkflowStep, action: StepAction, failure: str) -> str:
         """Wait, and carry out what a retry runs before; return why the step cannot be tried again, or an empty text."""
         self._retries[action.name] += 1
         asked = retry_after(self.scope.exchange.headers.get("retry-after"), time.time())
@@ -291,7 +291,7 @@ class _WorkflowRun:
         await asyncio.sleep(wait)
         return ""
 
-    async def _transfer(self, action: Action) -> Outcome:
+    async def _transfer(self, action: StepAction) -> Outcome:
         """Go on in another workflow, whose end is that of this one."""
         assert action.workflow is not None  # noqa: S101  # the caller has seen it
         outcome = await self._called_workflow(action.workflow, action.inputs)
@@ -299,10 +299,10 @@ class _WorkflowRun:
         outputs = {**{name: value for name, value in own.items() if value is not None}, **outcome.outputs}
         return Outcome(outputs, outcome.exchange, outcome.failure, outcome.note)
 
-    def _failed(self, step: Step, failure: str) -> Outcome:
+    def _failed(self, step: WorkflowStep, failure: str) -> Outcome:
         return Outcome({}, self.scope.exchange, f"the step {step.id} of {self.workflow.id} ({step.label}): {failure}")
 
-    def _note(self, step: Step, action: Action, failure: str) -> str:
+    def _note(self, step: WorkflowStep, action: StepAction, failure: str) -> str:
         after = f" after it failed: {failure}" if failure else ""
         return f"The workflow ended with the step {step.id} (action {action.name}){after}."
 

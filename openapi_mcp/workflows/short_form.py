@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..errors import UsageError
+from ..tools.names import suggest_names
 
 STEP_FIELDS: Final = ("id", "call", "arguments", "body", "if", "retry", "outputs")
 WORKFLOW_FIELDS: Final = ("title", "description", "inputs", "steps", "outputs", "hidden")
@@ -116,7 +117,5 @@ def _check(node: Any, fields: tuple[str, ...], where: str) -> None:
         raise UsageError("this is no table", where=where, hint=f"it has {', '.join(fields)}")
     unknown = sorted(node.keys() - set(fields))
     if unknown:
-        from ..tools.names import suggest_names
-
         hint = suggest_names(unknown[0], fields) or f"the fields are {', '.join(fields)}"
         raise UsageError(f"unknown field: {unknown[0]}", where=where, hint=hint)

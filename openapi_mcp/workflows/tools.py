@@ -9,10 +9,10 @@ Specification: MCP server/tools ("ToolAnnotations", "Structured Content"); Arazz
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol
 
 from .. import plain_text
 from ..code_mode.report import report
@@ -24,10 +24,10 @@ from ..runtime.tool import Tool
 from ..runtime.types import CallToolResult, JsonObject, Schema, error_result, text_content
 from ..tools.names import MAX_NAME_LENGTH, ascii_text, shorten
 from .compiler import needed
-from .evaluation.scope import Exchange
+from .evaluation.scope import StepExchange
 from .inputs import values_of
 from .model import Workflow, WorkflowKey
-from .run import LimitReached, Outcome, Run
+from .run import Outcome, Run, RunLimitReached
 
 CALLS: Final = "openapi-mcp/calls"
 """The name in `_meta` of the calls that a workflow sent: their numbers by tool."""
@@ -38,18 +38,24 @@ MAX_RESULT_BYTES: Final = 500_000
 _MAX_SHOWN_STEPS: Final = 12
 """Steps that a description lists."""
 
-Consent: TypeAlias = Callable[[Tool, Mapping[str, Any], CallByName], Awaitable[Mapping[str, Any]]]
-"""Asks the user before a workflow that changes data; returns its arguments. Raises RuntimeFailure."""
+
+class Consent(Protocol):
+    """A source of questions to users before workflows, which it gets as tools."""
+
+    def as_listed(self, workflow: Tool, operations: Iterable[Tool]) -> Tool | None:
+        """Return a workflow with the argument that an answer needs; None if it needs no consent."""
+
+    async def ask(self, workflow: Tool, arguments: Mapping[str, Any], call: CallByName) -> Mapping[str, Any]:
+        """Return the arguments of a workflow that may run. Raises RuntimeFailure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowTool(BuiltinTool):
-    """A workflow as a built-in tool: the `operations` that it may call, its `steps`, its place in its document.
+    """A workflow as a built-in tool: its `steps`, and its place in its document.
 
     A step is its id and what it calls.
     """
 
-    operations: tuple[Tool, ...] = ()
     steps: tuple[tuple[str, str], ...] = ()
     pointer: str = ""
 
@@ -108,12 +114,13 @@ def _tool(
 ) -> WorkflowTool:
     operations = tuple(_operations(workflow, workflows))
     steps = tuple((step.id, step.label) for step in workflow.steps)
-    runner = _Runner(workflow, workflows, limits, name, operations, consent)
+    asked = consent.as_listed(_as_operation(workflow, name, operations), operations) if consent else None
+    runner = _Runner(workflow, workflows, limits, consent, asked)
     return WorkflowTool(
         name=name,
         title=plain_text.line(workflow.own.get("title") or workflow.title or workflow.id),
         description=_description(workflow),
-        input_schema=workflow.inputs.schema,
+        input_schema=asked.input_schema if asked else workflow.inputs.schema,
         output_schema=_output_schema(workflow),
         annotations=_annotations(operations) | workflow.own.get("annotations", {}),
         answer=runner.answer,
@@ -179,23 +186,23 @@ class _Runner:
     workflow: Workflow
     workflows: Mapping[WorkflowKey, Workflow]
     limits: WorkflowLimits
-    name: str
-    operations: tuple[Tool, ...]
     consent: Consent | None
+    asked: Tool | None
+    """The workflow as a tool whose calls need the user's consent; None where they need none."""
 
     async def answer(self, arguments: Mapping[str, Any], call: CallByName) -> CallToolResult:
         """Answer a call of the tool. Raises RuntimeFailure."""
-        if self.consent is not None:
-            arguments = await self.consent(self._as_operation(), arguments, call)
+        if self.consent is not None and self.asked is not None:
+            arguments = await self.consent.ask(self.asked, arguments, call)
         run = Run(self.workflows, call, self.limits.seconds)
         try:
             async with asyncio.timeout(self.limits.seconds):
                 outcome = await run.workflow(self.workflow.key, values_of(self.workflow.inputs, arguments))
         except TimeoutError:
             seconds = f"{self.limits.seconds:g} seconds (`--total-timeout`)"
-            outcome = Outcome({}, Exchange(), f"it did not end within {seconds}; it was at the step {run.doing}")
-        except LimitReached as limit:
-            outcome = Outcome({}, Exchange(), f"at the step {run.doing}: {limit}")
+            outcome = Outcome({}, StepExchange(), f"it did not end within {seconds}; it was at the step {run.doing}")
+        except RunLimitReached as limit:
+            outcome = Outcome({}, StepExchange(), f"at the step {run.doing}: {limit}")
         meta = {CALLS: dict(Counter(each.tool.name for each in run.sent))}
         if outcome.failure:
             failure = f"The workflow {self.workflow.id} failed: {outcome.failure}"
@@ -206,17 +213,17 @@ class _Runner:
         is_large = background.exceeds(outcome.outputs, background.MAX_SMALL_PARTS)
         return await background.run("large", write) if is_large else write()
 
-    def _as_operation(self) -> Tool:
-        """Return the workflow as what a question to its user shows: its steps in the place of method and path."""
-        labels = " → ".join(step.label.rpartition(", ")[2] for step in self.workflow.steps[:_MAX_SHOWN_STEPS])
-        return Tool(
-            name=self.name,
-            description="",
-            input_schema=self.workflow.inputs.schema,
-            annotations=_annotations(self.operations),
-            method="workflow",
-            path=labels,
-        )
+
+def _as_operation(workflow: Workflow, name: str, operations: Iterable[Tool]) -> Tool:
+    """Return a workflow as what a question to its user shows: its steps in the place of method and path."""
+    return Tool(
+        name=name,
+        description="",
+        input_schema=workflow.inputs.schema,
+        annotations=_annotations(operations),
+        method="workflow",
+        path=" → ".join(step.label.rpartition(", ")[2] for step in workflow.steps[:_MAX_SHOWN_STEPS]),
+    )
 
 
 def _result(outcome: Outcome, calls: str, max_bytes: int, meta: JsonObject) -> CallToolResult:

@@ -26,8 +26,7 @@ from ..types import MISSING, CallToolResult, ToolDescription, error_result
 from ..upstream.client import Upstream
 from ..upstream.errors import causes
 from ..upstream.events import NO_EVENTS, CallEvents
-from .catalog import BuiltinTool, ListedTool
-from .client_calls import CallMaker, ClientCalls
+from .catalog import BuiltinTool, CallMaker, ClientCalls, ListedTool
 from .hooks import CallStart, CredentialSource, Elicitor, Findings, Limiter, Monitor, Observer, Sending, Shape, Shaper
 from .notifications import log_findings
 
@@ -100,6 +99,7 @@ class Calls:
         self._monitor = monitor
         self._elicitor = elicitor
         self._shaper = shaper
+        self.asks = elicitor is not None
         self.others: Mapping[str, CallMaker] = {}
 
     @cached_property

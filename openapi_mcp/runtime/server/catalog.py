@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 from .. import jsontext
 from ..errors import CursorError
@@ -63,20 +63,87 @@ class CallByName(Protocol):
         """What removes the secrets of these calls."""
         ...
 
+    @property
+    def asks(self) -> bool:
+        """Whether users are asked before calls that need their consent."""
+        ...
+
     def using(self, events: CallEvents, api: str = "") -> "CallByName":
         """Return the same function with other events; with `api` for the tools of another API of this server."""
         ...
+
+
+class CallMaker(Protocol):
+    """The maker of an API's calls (`Calls`); `others` are those of other APIs that this server calls, by name.
+
+    `asks`: users are asked before calls that need their consent.
+    """
+
+    asks: bool
+    sanitizer: Sanitizer
+    others: "Mapping[str, CallMaker]"
+
+    @property
+    def call(self) -> Callable[..., Awaitable[CallToolResult]]:
+        """The function that makes a call."""
+
+
+class ClientCalls(NamedTuple):
+    """A CallByName. `max_streamed_bytes` limits a result that a notification was sent before."""
+
+    calls: CallMaker
+    caller: str
+    trace: Mapping[str, str]
+    events: CallEvents
+    max_streamed_bytes: int | None
+
+    @property
+    def sanitizer(self) -> Sanitizer:
+        """What removes the secrets of these calls."""
+        return self.calls.sanitizer
+
+    @property
+    def asks(self) -> bool:
+        """Whether users are asked before calls that need their consent."""
+        return self.calls.asks
+
+    def using(self, events: CallEvents, api: str = "") -> "ClientCalls":
+        """Return the same with other events; with `api` for the tools of another API. Raises KeyError."""
+        return self._replace(events=events, calls=self.calls.others[api] if api else self.calls)
+
+    def __call__(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        /,
+        *,
+        max_result_bytes: int | None = None,
+        on_sent: Callable[[int], None] | None = None,
+    ) -> Awaitable[CallToolResult]:
+        """Return the result of a call."""
+        return self.calls.call(
+            tool,
+            arguments,
+            caller=self.caller,
+            trace=self.trace,
+            events=self.events,
+            max_streamed_bytes=self.max_streamed_bytes,
+            max_result_bytes=max_result_bytes,
+            on_sent=on_sent,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltinTool(ToolDescription):
     """A tool that the server answers. `answer` gets arguments that fit the inputSchema; it may raise RuntimeFailure.
 
-    `target` returns the name of the tool that a call with some arguments will call, where they name it.
+    `target` returns the name of the tool that a call with some arguments will call, where they name it. `operations`
+    are tools that a call may call whatever its arguments are: a token needs the scopes of them all.
     """
 
     answer: Callable[[Mapping[str, Any], CallByName], Awaitable[CallToolResult]]
     target: Callable[[Mapping[str, Any]], object] = lambda _: None
+    operations: tuple[Tool, ...] = ()
 
 
 ListedTool: TypeAlias = Tool | BuiltinTool
@@ -105,8 +172,9 @@ class Catalog:
         sizes: Mapping[str, int] = {},
     ) -> None:
         self.tools = tuple(tools)
+        self._settings = (tuple(hidden), page_size, max_page_bytes, sizes)
         listed: dict[str, ListedTool] = {tool.name: tool for tool in self.tools}
-        self._by_name = MappingProxyType({tool.name: tool for tool in hidden} | listed)
+        self._by_name = MappingProxyType({tool.name: tool for tool in self._settings[0]} | listed)
         if len(listed) != len(self.tools):
             raise ValueError("Two tools have the same name.")
         if page_size is not None and page_size < 1:
@@ -133,6 +201,12 @@ class Catalog:
         from .related_tools import RelatedByPath
 
         return RelatedByPath(lambda: [tool for tool in self._by_name.values() if isinstance(tool, Tool)])
+
+    def beginning_with(self, tools: Iterable[BuiltinTool]) -> "Catalog":
+        """Return a catalog that lists these tools first, and is the same otherwise."""
+        hidden, page_size, max_page_bytes, sizes = self._settings
+        every = (*tools, *self.tools)
+        return Catalog(every, hidden=hidden, page_size=page_size, max_page_bytes=max_page_bytes, sizes=sizes)
 
     def page(self, cursor: str | None = None) -> Page:
         """Return the page that begins at a cursor; the first one without it. Raises CursorError."""

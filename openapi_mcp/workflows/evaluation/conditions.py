@@ -28,14 +28,14 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class Compound:
     """An operator and what it is applied to: `!` to one condition, each other to two."""
 
     operator: str
     operands: "tuple[Condition, ...]"
 
 
-Condition: TypeAlias = Literal | Expression | Operation
+Condition: TypeAlias = Literal | Expression | Compound
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:
@@ -83,12 +83,12 @@ class _Parser:
         operands = [inner()]
         while self._takes(sign):
             operands.append(inner())
-        return operands[0] if len(operands) == 1 else Operation(sign, tuple(operands))
+        return operands[0] if len(operands) == 1 else Compound(sign, tuple(operands))
 
     def _comparison(self) -> Condition:
         left = self._operand()
         if self._tokens and self._tokens[0][1] in _COMPARISONS:
-            return Operation(self._tokens.pop(0)[1], (left, self._operand()))
+            return Compound(self._tokens.pop(0)[1], (left, self._operand()))
         return left
 
     def _operand(self) -> Condition:
@@ -106,7 +106,7 @@ class _Parser:
         if self._depth > MAX_DEPTH or sign not in ("!", "("):
             raise self._error("it is nested too deeply" if self._depth > MAX_DEPTH else f"{sign} is not expected there")
         if sign == "!":
-            condition: Condition = Operation("!", (self._operand(),))
+            condition: Condition = Compound("!", (self._operand(),))
         else:
             condition = self._either()
             if not self._takes(")"):

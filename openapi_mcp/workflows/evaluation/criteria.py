@@ -18,7 +18,7 @@ from ...runtime.errors import RuntimeFailure
 from ...runtime.json_schema import patterns
 from ...runtime.types import MISSING
 from .conditions import Condition, evaluate, is_true, parse_condition
-from .expressions import Expression, ExpressionError, Text, parse, text_of
+from .expressions import EmbeddedText, Expression, ExpressionError, parse, text_of
 from .scope import Scope
 from .selection import check_query, select
 from .templates import joined, written
@@ -38,7 +38,7 @@ class Criterion:
     """A Criterion Object: a parsed condition (simple), or a text that is a pattern or a query for `context`."""
 
     type: str
-    condition: Condition | str | Text
+    condition: Condition | str | EmbeddedText
     context: Expression | None = None
 
 
@@ -92,7 +92,7 @@ async def hold(criteria: Iterable[Criterion], scope: Scope) -> bool:
 
 def _holds(criterion: Criterion, scope: Scope, value: Any) -> bool:
     condition = criterion.condition
-    if not isinstance(condition, str | Text):
+    if not isinstance(condition, str | EmbeddedText):
         return is_true(evaluate(condition, scope.value))
     if value is None or value is MISSING:
         return False
@@ -115,7 +115,7 @@ def _matches(pattern: str, value: Any) -> bool:
 _QUOTES: Final = re.compile(r"\\.|[\"']", re.DOTALL)
 
 
-def _query(text: Text, scope: Scope) -> str:
+def _query(text: EmbeddedText, scope: Scope) -> str:
     """Return a query with the values of its expressions: within a string of it as a part of that string, else as JSON.
 
     So no value can add to what the query asks.

@@ -1,4 +1,4 @@
-r"""Runtime expressions: parsed by the grammar of Arazzo, never evaluated as code. `Text` is a text with some in braces.
+r"""Runtime expressions: parsed by the grammar of Arazzo, never evaluated as code; texts with some in braces.
 
 An expression names a source (`$inputs`, `$response.body`), a value there, and a path into that value: a JSON pointer
 (`#/items/0/id`) or, as the specification's conditions and examples have it, properties and indexes (`.items[0].id`).
@@ -37,7 +37,7 @@ class Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class EmbeddedText:
     """A text with embedded expressions: pieces of text and expressions, in their order."""
 
     parts: tuple[str | Expression, ...]
@@ -98,14 +98,14 @@ def parse(text: str) -> Expression:
     return Expression(text, source, names, path, is_loose)
 
 
-def text_of(text: str) -> Text | None:
+def text_of(text: str) -> EmbeddedText | None:
     """Return a text with the expressions that it embeds in braces; None if it has none. Raises ExpressionError."""
     parts, end = list[str | Expression](), 0
     for match in _EMBEDDED.finditer(text):
         if is_expression(match[1]):
             parts += [text[end : match.start()], parse(match[1])]
             end = match.end()
-    return Text(tuple(part for part in [*parts, text[end:]] if part != "")) if parts else None
+    return EmbeddedText(tuple(part for part in [*parts, text[end:]] if part != "")) if parts else None
 
 
 def pointer_tokens(pointer: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`Scope`: the values that expressions of one run of a workflow have; `Exchange`: the request and response of a step.
+"""`Scope`: the values of the expressions of one run; `StepExchange`: the request and response of a step.
 
 A name is only looked up in JSON objects, an index only in arrays: no attribute of any Python object can be reached.
 What is not there is MISSING. Of a request an expression gets the values that the step gave, never a credential.
@@ -20,7 +20,7 @@ from .expressions import Expression
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class StepExchange:
     """A request and its response. `given` are the parameters of the request by location and name, `sent` its body.
 
     `body` is the response's body: JSON as its value, anything else as text; MISSING where it is empty.
@@ -50,13 +50,15 @@ def read_body(response: httpx.Response) -> Any:
     return response.text
 
 
-def exchange(response: httpx.Response, given: Mapping[tuple[str, str], Any], sent: Any) -> Exchange:
+def exchange(response: httpx.Response, given: Mapping[tuple[str, str], Any], sent: Any) -> StepExchange:
     """Return the exchange of a response, with the values that its request was made of."""
     request = response.request
     headers = {name.lower(): value for name, value in response.headers.items()}
     extra = {("header", name): request.headers[name] for name in ("accept", "content-type") if name in request.headers}
     url = redact(str(request.url))
-    return Exchange(url, request.method, response.status_code, {**extra, **given}, sent, headers, read_body(response))
+    return StepExchange(
+        url, request.method, response.status_code, {**extra, **given}, sent, headers, read_body(response)
+    )
 
 
 @dataclass(slots=True)
@@ -73,7 +75,7 @@ class Scope:
     workflows: Mapping[str, Mapping[str, Mapping[str, Any]]]
     steps: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     outputs: Mapping[str, Any] = field(default_factory=dict)
-    exchange: Exchange = field(default_factory=Exchange)
+    exchange: StepExchange = field(default_factory=StepExchange)
 
     def value(self, expression: Expression) -> Any:
         """Return the value of an expression, or MISSING."""
@@ -110,7 +112,7 @@ class Scope:
 _DOTTED: Final = frozenset({"inputs", "outputs", "steps", "workflows"})
 
 
-def _given(made: Exchange, location: str, name: str) -> Any:
+def _given(made: StepExchange, location: str, name: str) -> Any:
     if location == "header":
         given = {key[1].lower(): value for key, value in made.given.items() if key[0] == location}
         return given.get(name.lower(), MISSING)

@@ -19,7 +19,7 @@ from urllib.parse import quote_plus
 from ...runtime import jsontext, media_types
 from ...runtime.errors import RuntimeFailure
 from ...runtime.types import MISSING
-from .expressions import Expression, ExpressionError, Text, is_expression, parse, pointer_tokens, text_of
+from .expressions import EmbeddedText, Expression, ExpressionError, is_expression, parse, pointer_tokens, text_of
 from .scope import Scope, walk
 from .selection import select, selected
 
@@ -30,7 +30,7 @@ MAX_DEPTH: Final = 64
 """Nested objects and arrays of a value in a document of workflows."""
 
 
-class TooLarge(RuntimeFailure):
+class ValueTooLarge(RuntimeFailure):
     """A value of a workflow that has more than MAX_CHARACTERS."""
 
 
@@ -39,7 +39,7 @@ class Selector:
     """A Selector Object: a query (`jsonpath` or `jsonpointer`) applied to the value of an expression."""
 
     context: Expression
-    query: str | Text
+    query: str | EmbeddedText
     type: str
 
 
@@ -53,7 +53,7 @@ class Replacement:
 
 
 @dataclass(frozen=True, slots=True)
-class Payload:
+class StepPayload:
     """The body of a step: its template and what is replaced in it. `media_type` is None where the step names none."""
 
     value: Any
@@ -136,7 +136,7 @@ class _Whole:
 
 
 def _typed(value: Any) -> Any:
-    if isinstance(value, Text):
+    if isinstance(value, EmbeddedText):
         first, *rest = value.parts
         is_bare = first == _BARE
         whole = rest[0] if is_bare and len(rest) == 1 else first if not rest else None
@@ -147,7 +147,7 @@ def _typed(value: Any) -> Any:
 
 
 def fill(value: Any, scope: Scope) -> Any:
-    """Return a compiled value with the values of its expressions, or MISSING. Raises TooLarge and InvalidQuery."""
+    """Return a compiled value with the values of its expressions, or MISSING. Raises ValueTooLarge and InvalidQuery."""
     filled = _filled(value, scope)
     check_size(filled)
     return filled
@@ -156,7 +156,7 @@ def fill(value: Any, scope: Scope) -> Any:
 def _filled(value: Any, scope: Scope) -> Any:
     if isinstance(value, Expression):
         return scope.value(value)
-    if isinstance(value, Text):
+    if isinstance(value, EmbeddedText):
         return joined(value, scope)
     if isinstance(value, _Whole):
         inner = scope.value(value.expression)
@@ -174,8 +174,8 @@ def _filled(value: Any, scope: Scope) -> Any:
     return value
 
 
-def joined(text: Text, scope: Scope, write: Callable[[Any, Expression], str] | None = None) -> str:
-    """Return a text with the values of its expressions. Raises TooLarge."""
+def joined(text: EmbeddedText, scope: Scope, write: Callable[[Any, Expression], str] | None = None) -> str:
+    """Return a text with the values of its expressions. Raises ValueTooLarge."""
     pieces, length = [], 0
     for part in text.parts:
         value = part if isinstance(part, str) else scope.value(part)
@@ -183,7 +183,7 @@ def joined(text: Text, scope: Scope, write: Callable[[Any, Expression], str] | N
         pieces.append(value if isinstance(part, str) else write(value, part) if write else written(value))
         length += len(pieces[-1])
         if length > MAX_CHARACTERS:
-            raise TooLarge(f"A text of the workflow has more than {MAX_CHARACTERS:,} characters.")
+            raise ValueTooLarge(f"A text of the workflow has more than {MAX_CHARACTERS:,} characters.")
     return "".join(pieces)
 
 
@@ -194,10 +194,10 @@ def written(value: Any) -> str:
     return value if isinstance(value, str) else jsontext.write(value)
 
 
-def fill_payload(payload: Payload, scope: Scope, media_type: str) -> Any:
-    """Return the body of a step, or MISSING. Raises TooLarge and InvalidQuery."""
+def fill_payload(payload: StepPayload, scope: Scope, media_type: str) -> Any:
+    """Return the body of a step, or MISSING. Raises ValueTooLarge and InvalidQuery."""
     kind = media_types.essence(media_type)
-    if isinstance(payload.value, Text):
+    if isinstance(payload.value, EmbeddedText):
         writer = form_text if media_types.is_form(kind) else _xml_text if media_types.is_xml(kind) else None
         body: Any = joined(payload.value, scope, writer)
     else:
@@ -241,13 +241,13 @@ def _with(node: Any, path: tuple[str, ...], value: Any) -> Any:
 
 
 def check_size(value: Any) -> None:
-    """Raise TooLarge for a value with more than MAX_CHARACTERS, which expressions may repeat any number of times."""
+    """Raise ValueTooLarge for a value of more than MAX_CHARACTERS: expressions may repeat a part any times."""
     if isinstance(value, dict | list | str):
         total = 0
         for size in _sizes(value):
             total += size
             if total > MAX_CHARACTERS:
-                raise TooLarge(f"A value of the workflow has more than {MAX_CHARACTERS:,} characters.")
+                raise ValueTooLarge(f"A value of the workflow has more than {MAX_CHARACTERS:,} characters.")
 
 
 def _sizes(value: Any) -> Iterator[int]:

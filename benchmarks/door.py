@@ -1,9 +1,11 @@
-"""Measure what verified access tokens cost: calls per second of an open door, of a fixed token, and of JWTs.
+"""Measure what verified access tokens and tracing cost: calls per second of an open door and of others.
 
     python -m benchmarks.door --rounds 9
 
-The servers run at the same time and are measured in turns, so that other load on the machine affects all alike. The
-authorization server is a thread of this program; it signs with RSA, as most do.
+The others need a fixed token, or JWTs of an issuer, or make a span of each call with OpenTelemetry's API alone: no SDK
+is configured, so that nothing is recorded. The servers run at the same time and are measured in turns, so that other
+load on the machine affects all alike. The authorization server is a thread of this program; it signs with RSA, as most
+do.
 """
 
 import argparse
@@ -26,6 +28,15 @@ from .throughput import _CALL, ROOT, Measured, cpu, load, request, running
 KEY: Final = jwk.generate_key("RSA", 2048, {"kid": "one", "use": "sig"})
 TOKEN: Final = "open-sesame"  # noqa: S105  a token of the benchmark
 OPEN: Final = "open"
+WITHOUT_SDK: Final = """\
+import os
+from openapi_mcp.telemetry import tracing
+tracing.start_sdk = lambda: None
+os.environ["OTEL_TRACES_EXPORTER"] = "otlp"
+from openapi_mcp.cli.main import main
+main()
+"""
+"""A program that serves with the tracer, and with the provider of OpenTelemetry's API, which does nothing."""
 
 
 @contextmanager
@@ -63,14 +74,15 @@ def measure(options: argparse.Namespace) -> dict[str, list[tuple[float, float]]]
         now = int(time.time())
         claims = {"iss": issuer, "aud": audience, "sub": "load", "scope": "a b c", "iat": now, "exp": now + 86_400}
         token = jwt.encode({"alg": "RS256", "typ": "at+jwt", "kid": "one"}, claims, KEY)
-        base = (sys.executable, "-m", "openapi_mcp", "serve", options.document, "--base-url", api, "--mode", "all")
-        http = (*base, "--transport", "http", "--port", "PORT")
-        doors = {
-            OPEN: ((), None),
-            "a fixed token": (("--auth-token", TOKEN), TOKEN),
-            "JWTs of an issuer": (("--auth-issuer", issuer, "--auth-audience", audience), token),
+        serve = ("serve", options.document, "--base-url", api, "--mode", "all", "--transport", "http", "--port", "PORT")
+        program, traced = (sys.executable, "-m", "openapi_mcp"), (sys.executable, "-c", WITHOUT_SDK)
+        doors: dict[str, tuple[tuple[str, ...], str | None]] = {
+            OPEN: ((*program, *serve), None),
+            "a fixed token": ((*program, *serve, "--auth-token", TOKEN), TOKEN),
+            "JWTs of an issuer": ((*program, *serve, "--auth-issuer", issuer, "--auth-audience", audience), token),
+            "open, OpenTelemetry's API without an SDK": ((*traced, *serve), None),
         }
-        servers = [(name, *stack.enter_context(running((*http, *more))), sent) for name, (more, sent) in doors.items()]
+        servers = [(name, *stack.enter_context(running(command)), sent) for name, (command, sent) in doors.items()]
         for number in range(options.rounds):
             for name, pid, url, sent in servers if number % 2 else reversed(servers):
                 spec = request(Measured(name, ()), "stateless", _CALL)
@@ -92,14 +104,14 @@ def main() -> None:
     print(
         f"{os.cpu_count()} processors, {socket.gethostname() and 'Linux' if sys.platform == 'linux' else sys.platform}"
     )
-    print("| door | calls/s | of an open one | µs CPU of a call, median | least |")
+    print("| door | calls/s | of an open one | µs CPU of a call, median | of an open one |")
     print("|---|--:|--:|--:|--:|")
     for name, rounds in figures.items():
-        pairs = zip(rounds, figures[OPEN], strict=True)
+        pairs = list(zip(rounds, figures[OPEN], strict=True))
         ratio = statistics.median(rate / other for (rate, _), (other, _) in pairs)
+        cost = statistics.median(spent / other for (_, spent), (_, other) in pairs)
         rate, spent = (statistics.median(values) for values in zip(*rounds, strict=True))
-        least = min(spent for _, spent in rounds)
-        print(f"| {name} | {rate:,.0f} | {ratio:.3f} | {spent * 1e6:,.0f} | {least * 1e6:,.0f} |")
+        print(f"| {name} | {rate:,.0f} | {ratio:.3f} | {spent * 1e6:,.0f} | {cost:.3f} |")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ _ENABLING: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_EN
 
 def is_configured() -> bool:
     """Return whether the environment asks for OpenTelemetry."""
-    return any(os.environ.get(name) for name in _ENABLING) and os.environ.get("OTEL_SDK_DISABLED") != "true"
+    is_off = os.environ.get("OTEL_SDK_DISABLED") == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none"
+    return not is_off and any(os.environ.get(name) for name in _ENABLING)
 
 
 @cache
@@ -55,8 +56,9 @@ class Tracer:
     """A CallMonitor that makes a span of each call."""
 
     def __init__(self) -> None:
-        from opentelemetry import metrics, trace
+        from opentelemetry import metrics, propagate, trace
 
+        self._api, self._propagate = trace, propagate
         self._tracer = trace.get_tracer(_SCOPE, __version__)
         meter = metrics.get_meter(_SCOPE, __version__)
         self._seconds = meter.create_histogram(
@@ -64,22 +66,22 @@ class Tracer:
         )
 
     def begin(self, start: CallStart) -> "TracedCall":
-        """Begin a span in the client's trace."""
-        from opentelemetry import propagate, trace
-
+        """Begin a span in the client's trace; without an SDK nothing is recorded, and the trace is passed on as it is."""
         attributes = {
             "mcp.method.name": "tools/call",
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": start.tool,
             "client.address": caller_name(start.caller),
-            **({"openapi_mcp.api": api} if (api := API.get()) else {}),
         }
-        context = propagate.extract(start.trace)
-        span = self._tracer.start_span(
-            f"tools/call {start.tool}", context, trace.SpanKind.SERVER, attributes=attributes
-        )
-        sent = dict(start.trace)
-        propagate.inject(sent, trace.set_span_in_context(span, context))
+        if api := API.get():
+            attributes["openapi_mcp.api"] = api
+        context = self._propagate.extract(start.trace) if start.trace else None
+        name, kind = f"tools/call {start.tool}", self._api.SpanKind.SERVER
+        span = self._tracer.start_span(name, context, kind, attributes=attributes)
+        sent = start.trace
+        if span.get_span_context().is_valid:
+            sent = dict(sent)
+            self._propagate.inject(sent, self._api.set_span_in_context(span, context))
         return TracedCall(span, self._seconds, start.tool, sent)
 
 
@@ -95,17 +97,23 @@ class TracedCall:
 
     def end(self, result: CallToolResult | None, status: int) -> None:
         """End the span."""
-        from opentelemetry.trace import StatusCode
-
         error = "cancelled" if result is None else "tool_error" if result.is_error else ""
-        facts: dict[str, Any] = {"mcp.method.name": "tools/call", "gen_ai.tool.name": self._tool}
+        facts = {"mcp.method.name": "tools/call", "gen_ai.tool.name": self._tool}
         if error:
             facts["error.type"] = error
+        self._seconds.record(time.perf_counter() - self._begin, facts)
+        if self._span.is_recording():
+            self._describe(result, status, error)
+        self._span.end()
+
+    def _describe(self, result: CallToolResult | None, status: int, error: str) -> None:
+        """Add to the span what is known at its end."""
+        from opentelemetry.trace import StatusCode
+
+        if error:
             self._span.set_attribute("error.type", error)
             self._span.set_status(StatusCode.ERROR)
         if status:
             self._span.set_attribute("http.response.status_code", status)
         if result is not None:
             self._span.set_attribute("openapi_mcp.result.bytes", result_bytes(result))
-        self._seconds.record(time.perf_counter() - self._begin, facts)
-        self._span.end()

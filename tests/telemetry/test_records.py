@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 from openapi_mcp.errors import UsageError
 from openapi_mcp.runtime.errors import ArgumentError
 from openapi_mcp.runtime.server.hooks import CallStart
-from openapi_mcp.runtime.types import CallToolResult
+from openapi_mcp.runtime.types import CallToolResult, error_result
+from openapi_mcp.telemetry import tracing
 from openapi_mcp.telemetry.audit import MAX_VALUES, audit_file, without_secrets
 from openapi_mcp.telemetry.call_log import size, text_lines
 from openapi_mcp.telemetry.monitoring import CallMonitor, MonitoredCall
@@ -144,3 +146,32 @@ def test_very_deep_values_end() -> None:
     for _ in range(200):
         value = {"a": value}
     assert "…" in json.dumps(without_secrets(value), ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("variables", "is_on"),
+    [
+        ({}, False),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"}, True),
+        ({"OTEL_TRACES_EXPORTER": "otlp"}, True),
+        ({"OTEL_TRACES_EXPORTER": "none"}, False),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318", "OTEL_TRACES_EXPORTER": "none"}, False),
+        ({"OTEL_TRACES_EXPORTER": "otlp", "OTEL_SDK_DISABLED": "true"}, False),
+    ],
+)
+def test_traces_are_made_where_the_environment_asks_for_them(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], is_on: bool
+) -> None:
+    for name in list(os.environ):
+        if name.startswith("OTEL_"):
+            monkeypatch.delenv(name)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert tracing.is_configured() is is_on
+
+
+def test_tracer_without_an_sdk_passes_the_trace_of_the_client_on() -> None:
+    trace = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+    call = tracing.Tracer().begin(CallStart("getPet", {}, "client", trace))
+    assert call.trace["traceparent"].split("-")[1] == trace["traceparent"].split("-")[1]
+    call.end(error_result("no"), 500)

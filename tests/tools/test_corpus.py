@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -74,10 +75,17 @@ def test_tools_of_every_document_are_valid(entry: dict[str, Any], request: pytes
             for name, schema in tool.input_schema.get("$defs", {}).items():
                 assert definitions.setdefault(name, schema) is schema, "a definition is one object in all tools"
         for schema in (*schemas.values(), *definitions.values()):
-            Draft202012Validator.check_schema(schema)
+            check_schema(schema)
         if entry["name"] in BIG and root == entry["root"]:
             assert refused(schemas_of_clients(result.tools), request.getfixturevalue("node")) == []
     assert counted == entry["operations"] or len(entry["roots"]) > 1
+
+
+def check_schema(schema: Schema) -> None:
+    """Assert that a schema is valid: by jsonschema-rs in a hundredth of the time, by jsonschema if it has patterns."""
+    jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+    if '"pattern' in json.dumps(schema):
+        Draft202012Validator.check_schema(schema)
 
 
 def check_tool(tool: Tool) -> None:

@@ -30,7 +30,8 @@ from .tool_list import RISKS, ToolFilter, ToolTable, risk_of
 class Views:
     """The answers of the page to requests that were let in; what takes long works in threads.
 
-    The scope of a request has `page_head`, what precedes the HTML of a whole page, and `page_csrf`.
+    The scope of a request has `page_head` and `page_fields`, what precedes the HTML of a whole page and header fields for
+    it, and `page_csrf`, the token of its session.
     """
 
     def __init__(self, source: PageSource) -> None:
@@ -70,7 +71,9 @@ class Views:
         """Return a whole page."""
         table = await self._table()
         html = await asyncio.to_thread(self._rendered, request, template, section, table, values)
-        return HTMLResponse(request.scope["page_head"] + html)
+        response = HTMLResponse(request.scope["page_head"] + html)
+        response.raw_headers.extend(request.scope["page_fields"])
+        return response
 
     def _rendered(
         self, request: Request, template: str, section: str, table: ToolTable, values: Mapping[str, Any]

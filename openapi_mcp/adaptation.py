@@ -6,6 +6,7 @@ profile (`clients.profiles`) wants other texts or another dialect. `changes` say
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from . import plain_text
 from .clients.dialect import in_dialect
@@ -14,7 +15,10 @@ from .runtime.server.catalog import Catalog, ListedTool
 from .runtime.tool import Tool
 from .runtime.types import JsonObject
 
-HEADER_ANNOTATION = "x-mcp-header"
+MAX_SHOWN: Final = 5
+"""Names of tools in a line about one change."""
+
+HEADER_ANNOTATION: Final = "x-mcp-header"
 """The annotation of an argument that clients send as a header too (MCP 2026-07-28)."""
 
 
@@ -78,12 +82,31 @@ def changes(original: Sequence[Tool], tools: Sequence[Tool], profile: Profile) -
     """Yield what a profile changes: the name of a tool, and a sentence. `original` are the tools before `named`."""
     for before, tool in zip(original, tools, strict=True):
         if not tool.name.endswith(before.name):
-            yield tool.name, f"renamed: {before.name} is too long after the client's prefix"
+            yield tool.name, f"a shorter name: {before.name} is too long after the client's prefix"
         shown = listed(tool, profile)
         if shown.description != tool.description:
-            yield tool.name, f"description cut from {len(tool.description):,} to {len(shown.description):,} characters"
+            lengths = f"from {len(tool.description):,} to {len(shown.description):,} characters"
+            yield tool.name, f"a description cut {lengths}"
         if shown.input_schema != tool.input_schema:
-            yield tool.name, "schema written in the client's dialect"
+            yield tool.name, "a schema in its dialect"
+
+
+def report(original: Sequence[Tool], tools: Sequence[Tool], profile: Profile, *, searched: bool) -> list[str]:
+    """Return lines about what a client's profile changes, and about a list too long for it that is not `searched`."""
+    found: dict[str, list[str]] = {}
+    for name, change in changes(original, tools, profile):
+        found.setdefault(change.partition(":")[0].partition(" from ")[0], []).append(name)
+    lines = [f"{len(names):,} with {change}: {_some(names)}" for change, names in found.items()]
+    if profile.max_tools is not None and len(tools) > profile.max_tools:
+        cure = "they are searched" if searched else "use --mode search, --include or --read-only"
+        lines.append(f"{len(tools):,} tools are more than the {profile.max_tools} that it takes: {cure}")
+    if profile.name_prefix:
+        lines.append(f"it puts {profile.name_prefix.format(server='SERVER')} before names, {profile.max_name} in all")
+    return [f"for {profile.title}: {line}" for line in lines or ["nothing is changed"]]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:MAX_SHOWN]) + (" …" if len(names) > MAX_SHOWN else "")
 
 
 class ClientCatalog(Catalog):

@@ -300,7 +300,7 @@ class Bridge:
             self.compilation.facts,
             (PROGRAMMED if self.config.mode is modes.Mode.CODE else SEARCHED) if searches else "",
         )
-        return instructions(self.document_info, text, self.config.max_instructions)
+        return instructions(self.document_info, text, self.config.instructions_limit)
 
     def description(self, *, list_changed: bool = False, lists_all: bool = False) -> ServerDescription:
         """Describe a server of these tools, as the protocol needs it; `lists_all` as for `instructions`."""
@@ -368,7 +368,7 @@ class Bridge:
         """Return what reads the arguments `select` and `pages` of calls."""
         if self.config.select == "never":
             return None
-        from .answers.arguments import AnswerShaper
+        from .answers.shaper import AnswerShaper
 
         return AnswerShaper()
 

@@ -189,6 +189,11 @@ class Config:
         return min(self.max_result_tokens, self.profile.max_result_tokens or self.max_result_tokens)
 
     @property
+    def instructions_limit(self) -> int:
+        """The characters of the instructions, which the client may limit further."""
+        return min(self.max_instructions, self.profile.max_instructions or self.max_instructions)
+
+    @property
     def max_listed_tools(self) -> int:
         """The tools that mode `auto` lists at most: those that the client takes, or that many clients do."""
         return self.profile.max_tools or MAX_LISTED_TOOLS

@@ -82,7 +82,7 @@ def print_tools(bridge: Bridge, problems: Sequence[Problem]) -> None:
     lines = [*problem_lines(problems), *(f"calls go to {line}" for line in base_urls(bridge))]
     lines += [f"credential {line}" for line in credentials(bridge)]
     lines += [*limit_lines(bridge), *_candidate_lines(bridge)]
-    lines += [f"serve: {listing(bridge)}", *_saving_lines(bridge)]
+    lines += [*_client_lines(bridge), f"serve: {listing(bridge)}", *_saving_lines(bridge)]
     for line in ("", *lines, f"{heading(bridge)}: {totals(bridge, problems)}"):
         print(line)
 
@@ -151,6 +151,35 @@ def _candidate_lines(bridge: Bridge) -> Iterable[str]:
             f"POST that may only read: {', '.join(map(printable, names[:MAX_CANDIDATES]))}{rest}; --read-only offers "
             "those that the document marks with x-mcp: {annotations: {readOnlyHint: true}}"
         )
+
+
+def _client_lines(bridge: Bridge) -> Sequence[str]:
+    """Return lines about what the profile of a client changes, if one was chosen."""
+    if bridge.config.client == "generic":
+        return ()
+    from ..adaptation import report
+
+    searched = bridge.mode_decision.searches
+    return report(bridge.compilation.tools, bridge.tools, bridge.config.profile, searched=searched)
+
+
+def _client_json(bridge: Bridge) -> dict[str, Any]:
+    """Return the profile of the client with its limits and their sources, and what it changes."""
+    from ..adaptation import changes
+
+    profile = bridge.config.profile
+    made = changes(bridge.compilation.tools, bridge.tools, profile)
+    return {
+        "name": bridge.config.client,
+        "limits": {name: _plain(getattr(profile, name)) for name in profile.sources},
+        "sources": dict(profile.sources),
+        "changes": [{"tool": name, "change": change} for name, change in made],
+    }
+
+
+def _plain(value: object) -> object:
+    """Return the value of a limit as JSON has it."""
+    return sorted(value) if isinstance(value, frozenset) else value
 
 
 def _saving_lines(bridge: Bridge) -> Iterable[str]:
@@ -251,6 +280,7 @@ def bridge_json(bridge: Bridge, problems: Sequence[Problem]) -> dict[str, Any]:
             "tokens": listed_tokens(bridge),
             "why": decision.reason,
         },
+        "client": _client_json(bridge),
         "tokensWith": dict(savings(bridge)),
         "readOnlyCandidates": _read_only_candidates(bridge),
         "credentials": {scheme.name: scheme.variable for scheme in bridge.security_schemes()},

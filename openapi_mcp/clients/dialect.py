@@ -49,10 +49,11 @@ class _DialectWriter:
         self._left -= 1
         if self._left < 0 or depth > MAX_DEPTH:
             return {"description": schema["description"]} if "description" in schema else {}
+        notes: list[str] = []
         if self._profile.inline_references:
             schema = self._inlined(schema)
-        notes: list[str] = []
         if self._profile.keywords is not None:
+            schema = self._merged(schema)
             schema = _reworded(schema, notes)
             schema = self._without_values(schema, notes)
         schema = {name: self._member(name, value, depth) for name, value in schema.items() if self._has(name)}
@@ -88,6 +89,25 @@ class _DialectWriter:
             schema = {**definition, **others}
         return schema
 
+    def _merged(self, schema: JsonObject) -> JsonObject:
+        """Return a schema with the properties and keywords of its `allOf`, and of theirs."""
+        merged = {name: value for name, value in schema.items() if name != "allOf"}
+        waiting = list(schema["allOf"]) if isinstance(schema.get("allOf"), list) else []
+        while waiting and self._left > 0:
+            self._left -= 1
+            part = waiting.pop(0)
+            part = self._inlined(part) if isinstance(part, dict) and self._profile.inline_references else part
+            for name, value in part.items() if isinstance(part, dict) else ():
+                if name == "allOf" and isinstance(value, list):
+                    waiting += value
+                elif name == "properties" and isinstance(value, dict):
+                    merged[name] = {**value, **merged.get(name, {})}
+                elif name == "required" and isinstance(value, list):
+                    merged[name] = list(dict.fromkeys([*merged.get(name, []), *value]))
+                else:
+                    merged.setdefault(name, value)
+        return merged
+
     def _without_values(self, schema: JsonObject, notes: list[str]) -> JsonObject:
         """Return a schema without a format or an enum that the dialect does not have; `notes` say them."""
         schema, types = dict(schema), _types(schema)
@@ -99,7 +119,7 @@ class _DialectWriter:
         if self._profile.string_enums and isinstance(values, list):
             texts = [value for value in values if isinstance(value, str)]
             if texts and types <= {"string", "null"} and all(value is None for value in values if value not in texts):
-                schema |= {"type": "string", "enum": [text for text in texts if text]}
+                schema |= {"type": "string", "enum": texts, **({"nullable": True} if None in values else {})}
             else:
                 del schema["enum"]
                 shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in values[:MAX_VALUES])
@@ -109,7 +129,7 @@ class _DialectWriter:
 
 def _reworded(schema: JsonObject, notes: list[str]) -> JsonObject:
     """Return a schema whose keywords of JSON Schema 2020-12 are those of OpenAPI 3.0, where these say the same."""
-    schema = _merged(schema)
+    schema = dict(schema)
     if "const" in schema:
         schema["enum"] = [schema.pop("const")]
     if "oneOf" in schema and _ANY_OF not in schema:
@@ -121,21 +141,6 @@ def _reworded(schema: JsonObject, notes: list[str]) -> JsonObject:
             if not is_integer:
                 notes.append(f"{'More' if sign > 0 else 'Less'} than {value}.")
     return _nullable(schema)
-
-
-def _merged(schema: JsonObject) -> JsonObject:
-    """Return a schema with the properties and keywords of its `allOf`."""
-    parts = schema.get("allOf")
-    merged = {name: value for name, value in schema.items() if name != "allOf"}
-    for part in parts if isinstance(parts, list) else ():
-        for name, value in part.items() if isinstance(part, dict) else ():
-            if name == "properties":
-                merged[name] = {**value, **merged.get(name, {})}
-            elif name == "required":
-                merged[name] = list(dict.fromkeys([*merged.get(name, []), *value]))
-            else:
-                merged.setdefault(name, value)
-    return merged
 
 
 def _nullable(schema: JsonObject) -> JsonObject:

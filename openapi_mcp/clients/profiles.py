@@ -110,12 +110,12 @@ PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
         ),
         "cursor": Profile(
             title="Cursor",
-            name_prefix="{server}:",
+            name_prefix="{server}",
             max_name=59,
             max_tools=80,
             sources={
-                "name_prefix": "https://github.com/executeautomation/mcp-playwright/issues/145",
-                "max_name": "https://github.com/aashari/mcp-server-atlassian-confluence/issues/16",
+                "name_prefix": "https://github.com/aashari/mcp-server-atlassian-confluence/issues/16",
+                "max_name": "https://github.com/ComposioHQ/composio/issues/2788",
                 "max_tools": "https://github.com/Snowflake-Labs/mcp/issues/77",
             },
         ),

@@ -187,9 +187,9 @@ class Gateway:
         searched = PROGRAMMED if self.config.mode is modes.Mode.CODE else SEARCHED
         last = searched if self.mode_decision.searches else ""
         first = f"{len(self.tools):,} tools of {len(self.bridges)} APIs:"
-        room = max(self.config.max_instructions - len(first) - len(last) - 2, 0) // len(self.bridges) - 1
+        room = max(self.config.instructions_limit - len(first) - len(last) - 2, 0) // len(self.bridges) - 1
         lines = [plain_text.trim(_line(*each), room) for each in self.bridges.items()] if room > 0 else []
-        return "\n".join(line for line in (first, *lines, last) if line)[: self.config.max_instructions]
+        return "\n".join(line for line in (first, *lines, last) if line)[: self.config.instructions_limit]
 
     def server(
         self,

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import tomllib
@@ -40,8 +41,7 @@ def init(*words: str, code: int = 0) -> Result:
 def checked(text: str) -> dict[str, Any]:
     """The settings of a text, with all that stands in comments, too."""
     jsonschema.validate(tomllib.loads(text), settings_schema())
-    lines = [line.removeprefix("# ") if " = " in line and line.startswith("# ") else line for line in text.splitlines()]
-    everything = tomllib.loads("\n".join(lines))
+    everything = tomllib.loads(re.sub(r'^# (?=(?:"|[A-Za-z-]+ = ))', "", text, flags=re.MULTILINE))
     jsonschema.validate(everything, settings_schema())
     return tomllib.loads(text)
 

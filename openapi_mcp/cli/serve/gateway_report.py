@@ -79,6 +79,11 @@ def gateway_lines(gateway: Gateway) -> Iterator[str]:
         yield from (f"  credential {line}" for line in credentials(bridge))
         yield from (f"  {line}" for line in problem_lines(bridge.problems))
     yield from (f"[{failure.name}] {failure_line(failure)}" for failure in gateway.failures)
+    if gateway.config.client != "generic":
+        from ...adaptation import report
+
+        own = [tool for bridge in gateway.bridges.values() for tool in bridge.tools]
+        yield from report(own, gateway.tools, gateway.config.profile, searched=gateway.mode_decision.searches)
     yield f"serve: {listing(gateway)}"
 
 

@@ -342,9 +342,11 @@ ON_SECURITY: Final = (
     ),
     bound(
         SECURITY, "Token Theft", "security.storage", "MUST",
-        "Tokens are stored securely: the bridge keeps digests only, and shows and logs no token.",
+        "Tokens are stored securely: of callers the bridge keeps digests only, those of users for the API are sealed.",
         DOOR + "test_invalid_token_is_challenged_with_its_reason_but_never_repeated",
         DOOR + "test_no_token_is_kept_or_logged",
+        "tests/oauth/test_sealed_store.py::test_nobody_else_reads_a_value_or_moves_it_to_another_user",
+        "tests/oauth/test_canaries.py::test_credentials_of_users_are_only_where_they_belong",
     ),
     *unbound(SECURITY, "Token Theft", NOT_AN_AUTHORIZATION_SERVER, [
         ("security.short-lived", "SHOULD", "Access tokens live for a short time."),
@@ -414,6 +416,7 @@ ON_SECURITY: Final = (
         SECURITY, "Access Token Privilege Restriction", "security.no-passthrough", "MUST",
         "The client's token is not passed on to the API.",
         SIGN_IN + "test_official_client_signs_in_lists_and_calls",
+        "tests/oauth/test_canaries.py::test_credentials_of_users_are_only_where_they_belong",
     ),
     *unbound(SECURITY, "Access Token Privilege Restriction", NOT_A_CLIENT, [
         ("client.security.indicators", "MUST", "Clients implement resource indicators."),

@@ -66,7 +66,7 @@ class Tracer:
         )
 
     def begin(self, start: CallStart) -> "TracedCall":
-        """Begin a span in the client's trace; without an SDK nothing is recorded, and the trace is passed on as it is."""
+        """Begin a span in the trace of the client, which is passed on as it is where no SDK records anything."""
         attributes = {
             "mcp.method.name": "tools/call",
             "gen_ai.operation.name": "execute_tool",

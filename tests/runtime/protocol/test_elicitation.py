@@ -180,3 +180,10 @@ def test_page_that_is_asked_for_by_result_has_no_id() -> None:
     reply = elicitation.input_required(stateless({"elicitation": {"url": {}}}), PAGE, "sealed")
     (request,) = reply["result"]["inputRequests"].values()
     assert request["params"] == {"mode": "url", "message": "Sign in.", "url": "https://id.test/auth?state=s"}
+
+
+def test_page_that_is_demanded_is_an_error_of_its_own() -> None:
+    reply = elicitation.page_required(stateless({}), PAGE)
+    assert reply["error"]["code"] == -32042
+    assert reply["error"]["data"] == {"elicitations": [elicitation.request("ask-1", PAGE)["params"]]}
+    assert reply["error"]["message"].startswith("Sign in.")

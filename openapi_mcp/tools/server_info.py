@@ -14,7 +14,7 @@ from .. import plain_text
 from ..compilation import MAX_INSTRUCTIONS
 from ..document.model import Document
 from ..runtime.types import Implementation
-from .names import words
+from .names import ascii_text
 
 MAX_DESCRIPTION_LENGTH: Final = 200
 """Characters of the description, which is one line in a list of servers."""
@@ -49,7 +49,7 @@ def implementation(document: Document) -> Implementation:
     title = plain_text.line(document.title) or "OpenAPI"
     info = _info(document)
     return Implementation(
-        name="-".join(words(title))[: plain_text.MAX_TITLE_LENGTH] or "openapi",
+        name=_name(title)[: plain_text.MAX_TITLE_LENGTH] or "openapi",
         version=plain_text.line(document.api_version, MAX_VERSION_LENGTH) or "0",
         title=title,
         description=_one_line_description(info) or None,
@@ -94,6 +94,11 @@ def _info(document: Document) -> Mapping[str, Any]:
 
 def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _name(title: str) -> str:
+    """Return a title as a name: `GitHub's REST API` is github-rest-api. Capitals inside a word separate nothing."""
+    return "-".join(re.findall(r"[a-z0-9]+", ascii_text(re.sub(r"['\u2019]s\b", "", title)).lower()))
 
 
 def summary_and_description(node: Mapping[str, Any]) -> str:

@@ -160,3 +160,16 @@ def test_instructions_have_at_most_as_many_characters_as_requested(limit: int) -
     assert len(instructions) <= limit
     assert server_info.instructions_length(api) > 6000
     assert (len(instructions) == server_info.instructions_length(api)) == (limit == 20_000)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("GitHub's official OpenAPI spec", "github-official-openapi-spec"),
+        ("Pet Store", "pet-store"),
+        ("größe", "groesse"),
+        ("日本", "openapi"),
+    ],
+)
+def test_name_is_the_title_in_words_that_capitals_do_not_cut(title: str, name: str) -> None:
+    assert server_info.implementation(document({"title": title, "version": "1"})).name == name

@@ -10,11 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..runtime.errors import ArgumentError
-from ..runtime.result.build import CUT
 from ..runtime.server.catalog import BuiltinTool, ListedTool
-from ..runtime.server.hooks import Shape
 from ..runtime.tool import Tool
-from ..runtime.types import CallToolResult, Schema, text_content
+from ..runtime.types import Schema
 from ..token_budget import BYTES_PER_TOKEN
 from .frame import has_pages
 from .size import answer_bytes
@@ -127,10 +125,10 @@ def _given(tool: Tool, base: str, arguments: Mapping[str, Any]) -> str | None:
     """Return the name by which a call has one of the arguments."""
     if base not in arguments and f"_{base}" not in arguments and f"__{base}" not in arguments:
         return None
-    return next((name for name in _names(tool, base) if name in arguments and _is_ours(tool, name)), None)
+    return next((name for name in _names(tool, base) if name in arguments and is_ours(tool, name)), None)
 
 
-def _is_ours(tool: Tool, name: str) -> bool:
+def is_ours(tool: Tool, name: str) -> bool:
     """Return whether an argument is not a property of the body, which may have any."""
     if name in tool.input_schema.get("properties", {}) or tool.body is None:
         return True
@@ -155,53 +153,3 @@ def _number(tool: Tool, name: str, value: Any) -> int | None:
         reason = "its answers are selected from" if tool.select is not None else "its calls may change something"
         raise ArgumentError(f"`{name}` cannot be used with {tool.name}, since {reason}; leave it out.")
     return number
-
-
-def advised(tool: Tool, result: CallToolResult) -> CallToolResult:
-    """Return a result that was cut with a hint at `select`; any other as it is."""
-    cut = result.meta.get(CUT)
-    if cut is None or tool.select is not None or not cut["leftOut"]:
-        return result
-    name = name_for(tool, SELECT)
-    if not _is_ours(tool, name) or result.is_error:
-        return result
-    first, *others = result.content
-    text = f"{first['text']} Or repeat the call with `{name}`, a JMESPath expression for the parts that are needed"
-    hint = f"{text}, as `{_example(result.structured_content)}`."
-    if not tool.annotations.get("readOnlyHint"):
-        return result
-    return replace(result, content=(text_content(hint), *others))
-
-
-def _example(value: Any) -> str:
-    """Return an expression for an answer: two names of the objects in its list."""
-    path, items = "", value
-    if isinstance(value, dict):
-        path, items = next(((name, part) for name, part in value.items() if isinstance(part, list)), ("", value))
-    if not isinstance(items, list):
-        return f"{{{_pairs(items)}}}" if isinstance(items, dict) and items else "name"
-    first = next((item for item in items if isinstance(item, dict)), {})
-    plain = path if path.isidentifier() or not path else f'"{path}"'
-    return f"{plain}[].{{{_pairs(first)}}}" if first else f"{plain}[:10]"
-
-
-def _pairs(value: Mapping[str, Any]) -> str:
-    names = [name for name in value if name.isidentifier() and name.isascii()][:2]
-    return ", ".join(f"{name}: {name}" for name in names) or "id: id"
-
-
-class AnswerShaper:
-    """The shaper of a live server (`hooks.Shaper`)."""
-
-    def split(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], Shape | None]:
-        """Return the arguments of the request, and the shape that the others ask for. Raises ArgumentError."""
-        rest, wishes = taken(tool, arguments)
-        if wishes is None:
-            return rest, None
-        from .shaping import WishedAnswer
-
-        return rest, WishedAnswer.of(tool, wishes)
-
-    def advised(self, tool: Tool, result: CallToolResult) -> CallToolResult:
-        """Return a result that was cut, with a hint at `select`."""
-        return advised(tool, result)

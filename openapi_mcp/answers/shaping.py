@@ -33,7 +33,7 @@ _SHARE: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class WishedAnswer:
-    """The answer that a call asks for (`hooks.Shape`)."""
+    """The answer that a call asks for (`hooks.AnswerShape`)."""
 
     wishes: Wishes
     projections: tuple[Projection, ...]

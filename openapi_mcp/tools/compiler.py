@@ -11,6 +11,8 @@ from typing import Final
 
 from .. import plain_text
 from ..compilation import BaseUrlOptions, Compilation, CompileOptions, DocumentInfo
+from ..curation.arguments import InputParts
+from ..curation.extensions import ArgumentExtensions
 from ..document import loader, swagger2
 from ..document.hidden_text import hidden_text_problems
 from ..document.model import Document
@@ -26,14 +28,13 @@ from ..schemas.definitions import SchemaCompiler
 from ..selection import Selection
 from ..token_budget import FULL, TokenBudget, ToolLimits, sizes
 from . import negotiation, server_info
-from .argument_extensions import ArgumentExtensions
 from .base_urls import BaseUrls, check_variables
 from .extensions import Overrides, read_overrides
-from .input_schema import ParameterArguments, input_schema
+from .input_schema import InputSchema, ParameterArguments, input_schema
 from .names import ToolKey, function_names, suggest_names, tool_names, words
 from .negotiation import ContentType, DeclaredHeader
 from .operations import Operation, operations
-from .parameters import ParameterKey, SharedParameters, parameter_key, parameters
+from .parameters import Parameter, ParameterKey, SharedParameters, parameter_key, parameters
 from .request_body import BodyArguments, RequestBodies
 from .responses import Responses
 from .security import Alternatives, Security, defined_schemes
@@ -116,11 +117,12 @@ def build(
         )
     resolver = Resolver(document)
     valid, problems = operations(document, resolver)
-    _check_rules(selection or Selection(), [*valid, *_lost_operations(problems)])
-    lost_count = len({problem.operation for problem in problems} - {None})
     reported: list[Problem] = []
     read = [(operation, read_overrides(operation, resolver, reported.append)) for operation in valid]
     candidates = [(overrides.tagged(operation), overrides) for operation, overrides in read]
+    named = [operation for operation, _ in candidates]
+    _check_rules(selection or Selection(), [*named, *_lost_operations(problems)])
+    lost_count = len({problem.operation for problem in problems} - {None})
     selected = _select(candidates, selection or Selection(), token_budget.max_tools if token_budget else None)
     limits = token_budget.limits(len(selected)) if token_budget else limits
     servers = base_url or BaseUrlOptions()
@@ -246,7 +248,7 @@ class _ToolCompiler:
         content_type = self._content_type(declared.negotiated.get("content-type"), body)
         body = content_type.body
         inputs = input_schema(declared.settable, body, self._schemas, accept, self._arguments)
-        curated = self._extensions.apply(inputs, declared.settable, body)
+        curated = self._curated(inputs, declared.settable, body)
         return Tool(
             name=name,
             title=_title(operation, overrides),
@@ -273,6 +275,15 @@ class _ToolCompiler:
             operation_id=operation.operation_id,
             tags=operation.tags,
             deprecated=operation.deprecated,
+        )
+
+    def _curated(self, inputs: InputSchema, settable: Iterable[Parameter], body: BodyArguments | None) -> InputParts:
+        """Return the inputs of an operation with what `x-mcp` says of them."""
+        extensions = {
+            (each.location, each.wire_name): each.extension for each in settable if each.extension is not None
+        }
+        return self._extensions.apply(
+            InputParts(inputs.schema, inputs.arguments), extensions, body.pointer if body else None
         )
 
     def _content_type(self, declared: DeclaredHeader | None, body: BodyArguments | None) -> ContentType:

@@ -1,6 +1,6 @@
 """Read `x-mcp`: overrides by the document's author for tools, on the root, a path item or an operation.
 
-Those for arguments are read by `argument_extensions`.
+Those for arguments are read by `curation.extensions`.
 
 Of those for tools, the most specific object wins, key by key. Keys: `name`, `title`, `description` (text),
 `annotations` (an object of MCP's hints, merged hint by hint), `tags` and `group`, `confirm`, `select` and `limit` (of

@@ -175,7 +175,7 @@ def test_question_ends_with_a_call_that_is_cancelled(api: PetApi) -> None:
 
 
 def test_tools_that_are_confirmed_list_the_argument_for_the_phrase(api: PetApi) -> None:
-    listed = {tool.name: tool.input_schema["properties"] for tool in pets.bridge(api).tools}
+    listed = {tool.name: tool.input_schema["properties"] for tool in pets.bridge(api).offer.tools}
     assert {name for name, properties in listed.items() if "_confirm" in properties} == {
         "deletePet",
         "updatePet",

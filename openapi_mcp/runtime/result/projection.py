@@ -227,7 +227,7 @@ def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
         node = waiting.pop()
         if isinstance(node, dict) and "type" in node:
             yield node
-            waiting += node.get("children", ())
+            waiting += reversed(node.get("children", ()))
 
 
 def _check_functions(tree: Any) -> None:

@@ -27,7 +27,18 @@ from ..upstream.client import Upstream
 from ..upstream.errors import causes
 from ..upstream.events import NO_EVENTS, CallEvents
 from .catalog import BuiltinTool, CallMaker, ClientCalls, ListedTool
-from .hooks import CallStart, CredentialSource, Elicitor, Findings, Limiter, Monitor, Observer, Sending, Shape, Shaper
+from .hooks import (
+    AnswerShape,
+    CallStart,
+    CredentialSource,
+    Elicitor,
+    Findings,
+    Limiter,
+    Monitor,
+    Observer,
+    Sending,
+    Shaper,
+)
 from .notifications import log_findings
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
@@ -60,7 +71,7 @@ class _CallContext(NamedTuple):
     max_streamed_bytes: int | None
     max_result_bytes: int
     on_sent: Callable[[int], None]
-    shape: Shape | None = None
+    shape: AnswerShape | None = None
     caller: str = ""
 
 

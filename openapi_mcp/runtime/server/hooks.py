@@ -97,7 +97,7 @@ class ShapedAnswer(NamedTuple):
     meta: Mapping[str, Any] = {}
 
 
-class Shape(Protocol):
+class AnswerShape(Protocol):
     """What a call asks of its answer, besides the request that its tool describes."""
 
     async def answer(self, tool: Tool, arguments: Mapping[str, Any], sending: Sending) -> ShapedAnswer:
@@ -107,7 +107,7 @@ class Shape(Protocol):
 class Shaper(Protocol):
     """A reader of arguments that say what a call's answer shall be, and not what its request is."""
 
-    def split(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], Shape | None]:
+    def split(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], AnswerShape | None]:
         """Return the arguments of the request, and the shape that the others ask for. Raises ArgumentError."""
 
     def advised(self, tool: Tool, result: CallToolResult) -> CallToolResult:

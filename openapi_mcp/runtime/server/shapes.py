@@ -14,7 +14,7 @@ from ..errors import ArgumentError
 from ..result.headers import HEADERS
 from ..tool import Tool
 from ..types import CallToolResult, text_content
-from .hooks import Findings, Sending, Shape, ShapedAnswer
+from .hooks import AnswerShape, Findings, Sending, ShapedAnswer
 
 if TYPE_CHECKING:
     from ..result.projection import Projection, ProjectionError
@@ -32,11 +32,11 @@ class SelectedAnswer:
         return await selected_part(tool, own_projections(tool), response, sending)
 
 
-OWN_SHAPE: Final[Shape] = SelectedAnswer()
+OWN_SHAPE: Final[AnswerShape] = SelectedAnswer()
 
 
 async def shaped(
-    shape: Shape | None, tool: Tool, arguments: Mapping[str, Any], sending: Sending
+    shape: AnswerShape | None, tool: Tool, arguments: Mapping[str, Any], sending: Sending
 ) -> tuple[ShapedAnswer, Findings | None]:
     """Return the answer to a call, by default in its tool's shape, and the findings about its last request."""
     findings: list[Findings | None] = [None]

@@ -8,17 +8,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from ..curation.arguments import Changes, InputParts, changed, read_changes
-from ..curation.properties import changed_within
 from ..document.model import Document, join
 from ..document.objects import METHODS
 from ..document.resolver import Resolver
 from ..errors import Problem
 from ..runtime.request.build import EACH_ITEM
-from .input_schema import InputSchema
-from .operations import LocatedNode
-from .parameters import Parameter
-from .request_body import BodyArguments
+from .arguments import Changes, InputParts, changed, read_changes
+from .properties import changed_within
 
 MAX_PARTS: Final = 2_000
 """Schemas of a body that are searched for `x-mcp`."""
@@ -32,7 +28,10 @@ _NESTING: Final = frozenset({"$ref", "properties", "items", *_COMBINATORS})
 _OTHER_FIELDS: Final = frozenset({"openapi", "swagger", "responses", "in", *METHODS})
 """Fields of other objects with `x-mcp`: of the root, a path item, an operation, a parameter."""
 
-_ArgumentKey = tuple[str, str | None]
+LocatedNode = tuple[Any, str]
+"""A value of the document and its JSON pointer."""
+
+ArgumentKey = tuple[str, str | None]
 """The location of an argument, and its name in the document."""
 
 
@@ -63,14 +62,18 @@ class ArgumentExtensions:
         self._max_text_length = max_text_length
         self._of_bodies: dict[str, Sequence[_Found]] = {}  # by the pointer of the body's schema
 
-    def apply(self, inputs: InputSchema, parameters: Sequence[Parameter], body: BodyArguments | None) -> InputParts:
-        """Return the inputs of an operation with what `x-mcp` says of its parameters and its body's properties."""
-        parts = InputParts(inputs.schema, inputs.arguments)
-        found = {(each.location, each.wire_name): each.extension for each in parameters if each.extension is not None}
-        in_body = self._of_body(body.pointer) if body is not None and self._is_used else ()
+    def apply(
+        self, parts: InputParts, of_parameters: Mapping[ArgumentKey, LocatedNode], body: str | None
+    ) -> InputParts:
+        """Return the inputs of an operation with what `x-mcp` says of its parameters and its body's properties.
+
+        `body` is the pointer of the body's schema.
+        """
+        found = dict(of_parameters)
+        in_body = self._of_body(body) if body is not None and self._is_used else ()
         if not (found or in_body):
             return parts
-        names = {(argument.location, argument.wire_name): argument.name for argument in inputs.arguments}
+        names = {(argument.location, argument.wire_name): argument.name for argument in parts.arguments}
         own = {("body", each.path[0]): each.node for each in in_body if len(each.path) == 1}
         found |= {key: node for key, node in own.items() if key in names}
         parts = self._with_inner(parts, in_body, names)
@@ -82,7 +85,7 @@ class ArgumentExtensions:
                 changes[names[key]] = change
         return changed(parts, changes, self._max_text_length) if changes else parts
 
-    def _with_inner(self, parts: InputParts, found: Sequence[_Found], names: Mapping[_ArgumentKey, str]) -> InputParts:
+    def _with_inner(self, parts: InputParts, found: Sequence[_Found], names: Mapping[ArgumentKey, str]) -> InputParts:
         """Return the inputs with what `x-mcp` says of properties within arguments."""
         for path, (value, pointer) in found:
             whole, own = names.get(("body", None)), names.get(("body", path[0]))

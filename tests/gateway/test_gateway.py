@@ -258,7 +258,7 @@ def test_records_of_calls_name_the_api(folder: Path) -> None:
 def over_http(folder: Path, *requests: httpx.Request) -> list[httpx.Response]:
     """The responses of a server of the folder's APIs, in one event loop."""
     reloader = Reloader(settings(folder), opened(folder))
-    transport = httpx.ASGITransport(_app(reloader, HttpSettings(), None, local=True))
+    transport = httpx.ASGITransport(_app(reloader, HttpSettings(), None, None, local=True))
 
     async def run() -> list[httpx.Response]:
         async with httpx.AsyncClient(transport=transport) as client:

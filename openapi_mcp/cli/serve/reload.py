@@ -17,7 +17,7 @@ from ...config import Config
 from ...errors import BridgeError, DocumentError
 from ...runtime import stdio_streams
 from ...runtime.request.redaction import redact
-from ...runtime.server.hooks import Monitor
+from ...runtime.server.hooks import Monitor, Observer
 from ...runtime.server.reloadable import ReloadableServer
 from ...runtime.server.server import Server
 from .. import console, destinations, report
@@ -168,23 +168,21 @@ def _server(served: "Served", feed: "CallFeed | None", sign_ins: "UserSignIns | 
     """
     can_change = served.config.source != "-" and (served.config.watch or HANGUP is not None)
     monitor = _monitor(served.config, several=not isinstance(served, Bridge))
+    monitor = feed.monitor(monitor) if feed else monitor
+
+    def observer(bridge: Bridge) -> Observer | None:
+        return feed.observer(bridge.drift.observe if bridge.drift else None) if feed else None
+
     if not isinstance(served, Bridge):
-        return served.server(list_changed=can_change, monitor=monitor)
-    bridge = served
-    destinations.check(bridge)
-    if feed is None:
-        return bridge.server(list_changed=can_change, monitor=monitor, sign_ins=sign_ins)
-    observer = feed.observer(bridge.drift.observe if bridge.drift else None)
-    monitor = feed.monitor(monitor)
-    return bridge.server(list_changed=can_change, monitor=monitor, observer=observer, sign_ins=sign_ins)
+        return served.server(list_changed=can_change, monitor=monitor, observer=observer)
+    destinations.check(served)
+    return served.server(list_changed=can_change, monitor=monitor, observer=observer(served), sign_ins=sign_ins)
 
 
 def _monitor(config: Config, *, several: bool = False) -> Monitor | None:
     """Return the observer of calls that the options ask for; at a terminal, one that prints a line for each call.
 
-    `several` APIs are told apart in metrics.
-
-    Raises UsageError.
+    `several` APIs are told apart in metrics. Raises UsageError.
     """
     call_log = "" if config.quiet else config.log_format or ("text" if console.terminal() else "")
     if not (call_log or config.audit or config.metrics or any(name.startswith("OTEL_") for name in os.environ)):

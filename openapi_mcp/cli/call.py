@@ -17,14 +17,14 @@ from ..runtime.request.build import RequestOptions, build_request
 from ..runtime.request.context import context_of
 from ..runtime.request.redaction import REMOVED, redact
 from ..runtime.tool import Preset, Tool
-from ..runtime.types import CallToolResult, JsonObject
+from ..runtime.types import CallToolResult, JsonObject, ToolDescription
 from . import destinations
 
 MASK: Final = "***"
 """Text that replaces a credential in a printed request."""
 
 
-def read_arguments(tool: Tool, pairs: Sequence[str], text: str | None) -> JsonObject:
+def read_arguments(tool: ToolDescription, pairs: Sequence[str], text: str | None) -> JsonObject:
     """Read the arguments of a call: one JSON object, or KEY=VALUE pairs. Raises UsageError.
 
     A repeated key makes a list, and so does a single one if the argument is a list. A value stays text here; if the
@@ -52,7 +52,7 @@ def read_arguments(tool: Tool, pairs: Sequence[str], text: str | None) -> JsonOb
     }
 
 
-def _takes_list(tool: Tool, key: str, value: str) -> bool:
+def _takes_list(tool: ToolDescription, key: str, value: str) -> bool:
     schema = tool.input_schema["properties"].get(key, {})
     definition = tool.input_schema.get("$defs", {}).get(schema.get("$ref", "").removeprefix("#/$defs/"), schema)
     return "array" in definition.get("type", ()) and "string" not in definition["type"] and not value.startswith("[")
@@ -133,7 +133,7 @@ def _body_text(body: bytes) -> str:
         return f"\n({len(body):,} bytes that are not text)\n"
 
 
-def call(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
+def call(bridge: Bridge, tool: ToolDescription, arguments: Mapping[str, Any]) -> CallToolResult:
     """Call a tool and return its result; an invalid argument or a broken connection gives a result too.
 
     Whoever types the command needs no other confirmation. Raises HostChanged.

@@ -46,7 +46,12 @@ _session: Final = dict[str, Origins]()
 
 
 def check(bridge: Bridge) -> None:
-    """Remember where a bridge sends credentials. Raises HostChanged if that is a host it did not before."""
+    """Remember where a bridge sends credentials. Raises HostChanged if that is a host it did not before.
+
+    The documents of other APIs that workflows call are checked too, each by itself.
+    """
+    for other in bridge.workflows.others.values() if bridge.workflows else ():
+        check(other)
     sent = document_origins(bridge)
     if not sent:
         return

@@ -49,6 +49,8 @@ def package(bridge: Bridge, options: GenerateOptions) -> Package:
 def write(bridge: Bridge, options: GenerateOptions) -> Iterator[str]:
     """Write the package; yield lines about its files. Raises UnresolvedConflicts after the last line."""
     new = package(bridge, options)
+    if bridge.workflows and (names := [printable(tool.name) for tool in bridge.workflows.tools]):
+        console.err(f"note: workflows are not written into packages: {', '.join(names)}")
     outcomes = regenerate(new.files, options.out, force=options.force)
     yield from _outcome_lines(outcomes)
     yield f"{new.name} in {options.out}: {totals(bridge, bridge.problems)}"

@@ -21,7 +21,18 @@ from ..runtime.search.tools import search_catalog
 from ..runtime.tool import Argument, Tool
 from ..selection import only_reads, read_only_candidates
 from ..token_budget import TokenBudget, tokens, tokens_of_bytes, total
-from .report import base_urls, credentials, heading, limit_lines, listed_tokens, listing, printable, totals
+from .report import (
+    base_urls,
+    credentials,
+    heading,
+    limit_lines,
+    listed_tokens,
+    listing,
+    printable,
+    totals,
+    workflow_json,
+    workflow_lines,
+)
 
 MAX_OPERATIONS: Final = 5000
 """Operations of a document for which options are tried: it takes as long as three compilations."""
@@ -79,7 +90,8 @@ def print_tools(bridge: Bridge, problems: Sequence[Problem]) -> None:
         _print_wrapped(rows)
     else:
         _print_rows(rows)
-    lines = [*problem_lines(problems), *(f"calls go to {line}" for line in base_urls(bridge))]
+    lines = [*workflow_lines(bridge), *problem_lines(problems)]
+    lines += [f"calls go to {line}" for line in base_urls(bridge)]
     lines += [f"credential {line}" for line in credentials(bridge)]
     lines += [*limit_lines(bridge), *_candidate_lines(bridge)]
     lines += [*_client_lines(bridge), f"serve: {listing(bridge)}", *_saving_lines(bridge)]
@@ -285,5 +297,6 @@ def bridge_json(bridge: Bridge, problems: Sequence[Problem]) -> dict[str, Any]:
         "readOnlyCandidates": _read_only_candidates(bridge),
         "credentials": {scheme.name: scheme.variable for scheme in bridge.security_schemes()},
         "tools": [tool_json(tool) for tool in bridge.tools],
+        "workflows": [workflow_json(tool) for tool in bridge.workflows.tools] if bridge.workflows else [],
         "problems": [problem_json(problem) for problem in problems],
     }

@@ -99,9 +99,13 @@ def inspect(spec: str | None, tool: str | None, as_json: bool, validate: bool, d
     """
     from ..bridge import Bridge
     from . import inspection
+    from .report import find_workflow, workflow_json, workflow_page
 
     with reported_errors(debug):
         bridge = _served(spec, values, with_document=tool is None)
+        if tool is not None and (found := find_workflow(bridge, tool)):
+            _print_json(workflow_json(found[1])) if as_json else console.out("\n".join(workflow_page(found[1])))
+            return
         if tool is not None:
             _, match = bridge.find(tool)
             _print_json(inspection.tool_json(match)) if as_json else console.out("\n".join(inspection.tool_page(match)))
@@ -172,12 +176,20 @@ def call(
     The call is made as a client would make it.
     Text goes to stdout as it is; images and other bytes are described. The exit code is 5 if the result is an error.
     """
+    from ..runtime.tool import Tool
     from . import call as call_command
+    from .report import find_workflow, workflow_plan
 
     with reported_errors(debug):
-        bridge, match = _served(spec, values).find(tool)
+        served = _served(spec, values)
+        workflow = find_workflow(served, tool)
+        bridge, match = workflow or served.find(tool)
         call_arguments = call_command.read_arguments(match, arguments or [], json_arguments)
+        if dry_run and workflow:
+            console.out("\n".join(workflow_plan(workflow[1], call_arguments)))
+            return
         if dry_run:
+            assert isinstance(match, Tool)  # noqa: S101  # it is no workflow
             text, deviations = call_command.request_text(bridge, match, call_arguments)
             for sentence in deviations:
                 console.err(f"note: does not fit the document: {sentence}")

@@ -1,9 +1,10 @@
 """Text about a bridge and its errors, for `serve` and `inspect`. No text of a document reaches a terminal unescaped."""
 
+import json
 import shlex
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from ..bridge import Bridge
 from ..errors import BridgeError, Problem
@@ -15,6 +16,7 @@ from . import destinations
 
 if TYPE_CHECKING:
     from ..gateway.gateway import Served
+    from ..workflows.tools import WorkflowTool
 
 
 def printable(text: str) -> str:
@@ -36,6 +38,8 @@ def totals(bridge: Bridge, problems: Sequence[Problem]) -> str:
         f"{plural(len(bridge.tools), 'tool')} from {plural(bridge.compilation.operations, 'operation')}",
         f"about {total(bridge.compilation.sizes):,} tokens",
     ]
+    if bridge.workflows:
+        parts.append(plural(len(bridge.workflows.tools), "workflow"))
     if bridge.compilation.excluded:
         parts.append(f"{bridge.compilation.excluded:,} left out by options")
     if count := sum(problem.operation is not None for problem in problems):
@@ -183,3 +187,58 @@ def limit_lines(bridge: Bridge) -> Iterable[str]:
             f"shortened because of {cause}: descriptions to {limits.description:,} characters, those of arguments to "
             f"{limits.argument:,}, output schemas {schemas}"
         )
+
+
+def find_workflow(served: "Served", name: str) -> "tuple[Bridge, WorkflowTool] | None":
+    """Return the workflow of a name and its bridge; None if there is none, or if a tool has the name."""
+    from ..gateway.gateway import bridges_of
+
+    for bridge in bridges_of(served):
+        for tool in bridge.workflows.tools if bridge.workflows else ():
+            if tool.name == name:
+                return bridge, tool
+    return None
+
+
+def workflow_lines(bridge: Bridge) -> Iterator[str]:
+    """Yield a line for each workflow: its name, its tokens, the number of its steps, its inputs."""
+    for tool in bridge.workflows.tools if bridge.workflows else ():
+        inputs = ", ".join(tool.input_schema["properties"]) or "no inputs"
+        steps = plural(len(tool.steps), "step")
+        yield f"workflow {printable(tool.name)}: {steps}, about {tokens(tool):,} tokens; {printable(inputs)}"
+
+
+def workflow_json(tool: "WorkflowTool") -> dict[str, Any]:
+    """Return a workflow as JSON."""
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "source": redact(tool.pointer),
+        "steps": [{"id": name, "calls": call} for name, call in tool.steps],
+        "operations": [f"{each.method} {each.path}" for each in tool.operations],
+        "annotations": dict(tool.annotations),
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema,
+        "tokens": tokens(tool),
+    }
+
+
+def workflow_page(tool: "WorkflowTool") -> Iterator[str]:
+    """Yield the lines about one workflow: what it is, its steps, its inputs."""
+    yield f"{printable(tool.name)}: {printable(tool.title or '')}"
+    yield from (printable(line) for line in tool.description.splitlines())
+    yield f"from {printable(redact(tool.pointer))}"
+    yield from (f"step {number}: {step}" for number, step in enumerate(_steps(tool), 1))
+    yield f"hints: {', '.join(f'{name} {str(value).lower()}' for name, value in tool.annotations.items())}"
+    yield "inputSchema: " + json.dumps(tool.input_schema, indent=2)
+
+
+def workflow_plan(tool: "WorkflowTool", arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a dry run of a workflow prints: its steps. Their requests depend on the answers of the API."""
+    yield f"{printable(tool.name)} with {', '.join(map(printable, arguments)) or 'no inputs'}; nothing is sent"
+    yield from (f"{number}. {step}" for number, step in enumerate(_steps(tool), 1))
+
+
+def _steps(tool: "WorkflowTool") -> list[str]:
+    return [f"{printable(name)}: {printable(call)}" for name, call in tool.steps]

@@ -42,6 +42,7 @@ def changes(bridge: Bridge, settings: Mapping[Path, str | None] = {}) -> tuple[C
     """
     info, source = bridge.document_info, bridge.config.source
     digests: dict[str, str | None] = dict.fromkeys(info.unread) | dict(info.digests)
+    digests |= bridge.workflows.digests if bridge.workflows else {}
     root = digests.pop(info.uri, None)
     addresses = {uri: digest for uri, digest in digests.items() if is_remote(uri)}
     paths = {local_path(uri): digest for uri, digest in digests.items() if uri.startswith("file:")}

@@ -338,10 +338,14 @@ def environment_variables(schemes: Iterable[str], title: str) -> dict[str, str]:
     return dict(zip(names, (name.upper() for name in distinct_names(candidates, 200)), strict=True))
 
 
-def _variable_words(text: str) -> list[str]:
-    """Return the words of a text in capital ASCII letters and digits: `größe` is GROESSE, `GitHub` is GITHUB."""
+def latin_words(text: str) -> list[str]:
+    """Return the words of a text in small ASCII letters and digits: `größe` is groesse, `GitHub` is one word."""
     latin = unicodedata.normalize("NFC", text).lower().translate(_TRANSLITERATION)
-    return re.findall(r"[A-Z0-9]+", ascii_text(latin).upper())
+    return re.findall(r"[a-z0-9]+", ascii_text(latin).lower())
+
+
+def _variable_words(text: str) -> list[str]:
+    return [word.upper() for word in latin_words(text)]
 
 
 def _title_word(title: str) -> str:

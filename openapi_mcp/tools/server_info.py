@@ -14,7 +14,7 @@ from .. import plain_text
 from ..compilation import MAX_INSTRUCTIONS
 from ..document.model import Document
 from ..runtime.types import Implementation
-from .names import ascii_text
+from .names import latin_words
 
 MAX_DESCRIPTION_LENGTH: Final = 200
 """Characters of the description, which is one line in a list of servers."""
@@ -98,7 +98,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _name(title: str) -> str:
     """Return a title as a name: `GitHub's REST API` is github-rest-api. Capitals inside a word separate nothing."""
-    return "-".join(re.findall(r"[a-z0-9]+", ascii_text(re.sub(r"['\u2019]s\b", "", title)).lower()))
+    return "-".join(latin_words(re.sub(r"['\u2019]s\b", "", title)))
 
 
 def summary_and_description(node: Mapping[str, Any]) -> str:

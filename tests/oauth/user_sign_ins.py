@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -150,6 +151,24 @@ def oauth_flow(issuer: str) -> dict[str, Any]:
     return {"authorizationCode": {"authorizationUrl": f"{issuer}/auth", "tokenUrl": f"{issuer}/token", "scopes": {}}}
 
 
+def example(url: str, issuer: str) -> list[str]:
+    """Return the options of the example in docs/oauth.md, with the addresses and the clients of the tests."""
+    text = (ROOT / "docs" / "oauth.md").read_text().replace("\\\n", "")
+    (line,) = (
+        line for line in text.splitlines() if line.startswith("    openapi-mcp serve") and "--sign-in-url" in line
+    )
+    for documented, used in {
+        "https://mcp.example.com": url,
+        "https://id.example.com": issuer,
+        "oauth.client-id=my-client": f"key.client-id={CLIENT_ID}",
+        "mcp-server": CLIENT_ID,
+        "openapi-mcp serve petstore.yaml --port 8000": "",
+    }.items():
+        assert documented in line
+        line = line.replace(documented, used)
+    return shlex.split(line)
+
+
 @contextmanager
 def serving(document: str, folder: Path, port: int, *options: str, **variables: str) -> Iterator[Path]:
     """Run `openapi-mcp serve` on a port; yield the file of what it prints, which has no traceback at the end."""
@@ -189,9 +208,7 @@ def world(node: Path, folder: Path, *options: str, processes: int = 1, door: boo
         )
         api = Backend([{}], AnyToken())
         document = write_document(folder, stack.enter_context(running(api.app)), oauth_flow(issuer))
-        given = ["--sign-in-url", urls[0], "--oauth", f"key.client-id={CLIENT_ID}"]
-        if door:
-            given += ["--auth-issuer", gate, "--auth-audience", f"{urls[0]}/mcp", "--auth-client-id", CLIENT_ID]
+        given = example(urls[0], gate) if door else ["--sign-in-url", urls[0], "--oauth", f"key.client-id={CLIENT_ID}"]
         for port in ports:
             secrets = {"API_PETS_KEY_CLIENT_SECRET": CLIENT_SECRET, "OPENAPI_MCP_AUTH_CLIENT_SECRET": CLIENT_SECRET}
             stack.enter_context(serving(document, folder, port, *given, *options, **secrets))

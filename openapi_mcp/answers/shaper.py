@@ -32,18 +32,14 @@ def advised(tool: Tool, result: CallToolResult) -> CallToolResult:
     """Return a result that was cut with a hint at `select`; any other as it is."""
     from ..runtime.result.build import CUT
 
-    cut = result.meta.get(CUT)
-    if cut is None or tool.select is not None or not cut["leftOut"]:
-        return result
     name = name_for(tool, SELECT)
-    if not is_ours(tool, name) or result.is_error:
+    may_repeat = tool.annotations.get("readOnlyHint") is True and tool.select is None and is_ours(tool, name)
+    if result.is_error or not may_repeat or not result.meta.get(CUT, {}).get("leftOut"):
         return result
     first, *others = result.content
-    text = f"{first['text']} Or repeat the call with `{name}`, a JMESPath expression for the parts that are needed"
-    hint = f"{text}, as `{_example(result.structured_content)}`."
-    if not tool.annotations.get("readOnlyHint"):
-        return result
-    return replace(result, content=(text_content(hint), *others))
+    hint = f"Or repeat the call with `{name}`, a JMESPath expression for the parts that are needed"
+    text = f"{first['text']} {hint}, as `{_example(result.structured_content)}`."
+    return replace(result, content=(text_content(text), *others))
 
 
 def _example(value: Any) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from openapi_mcp.code_mode.limits import CodeLimits
 from openapi_mcp.answers.paging import MAX_LIMIT, PageReader, PagingError
+from openapi_mcp.code_mode.limits import CodeLimits
 from openapi_mcp.runtime.tool import Argument, Tool
 from tests.code_mode.api import Api
 from tests.runtime.making import tool

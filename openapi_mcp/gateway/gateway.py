@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from .. import __version__, modes, plain_text
 from ..adaptation import named
@@ -20,11 +20,11 @@ from ..offer import Offer
 from ..runtime.protocol import ServerDescription
 from ..runtime.request.redaction import redact
 from ..runtime.result.sanitizing import Sanitizer, secrets_of
-from ..runtime.server.catalog import Catalog
+from ..runtime.server.catalog import BuiltinTool, CallByName, Catalog
 from ..runtime.server.hooks import Elicitor, Monitor, Observer
 from ..runtime.server.server import Server
 from ..runtime.tool import Tool
-from ..runtime.types import Implementation
+from ..runtime.types import CallToolResult, Implementation
 from ..token_budget import BYTES_PER_TOKEN
 
 if TYPE_CHECKING:
@@ -135,7 +135,19 @@ class Gateway:
         """The tools as a server offers them."""
         asking = [bridge.confirmation for bridge in self.bridges.values() if bridge.confirmation is not None]
         tools = asking[0].tools(self.tools) if asking else self.tools
-        return Offer(tools, self.config, self.sizes)
+        return Offer(tools, self.config, self.sizes, workflows=self.workflows)
+
+    @cached_property
+    def workflows(self) -> tuple[BuiltinTool, ...]:
+        """The workflows of all APIs, each with a name that is no other's, whose calls the server of its API makes."""
+        taken, tools = {tool.name for tool in self.tools}, list[BuiltinTool]()
+        for api, bridge in self.bridges.items():
+            for tool in bridge.workflows.tools if bridge.workflows else ():
+                name = tool.name if tool.name not in taken else f"{api}_{tool.name}"[: self.config.profile.max_name]
+                if name not in taken:
+                    taken.add(name)
+                    tools.append(_of_api(tool, api, name))
+        return tuple(tools)
 
     @property
     def catalog(self) -> Catalog:
@@ -232,6 +244,15 @@ class Gateway:
             rights=lambda: self.rights,
             elicitor=elicitor,
         )
+
+
+def _of_api(tool: BuiltinTool, api: str, name: str) -> BuiltinTool:
+    """Return a workflow under a name, which calls the tools of its own API."""
+
+    async def answer(arguments: Mapping[str, Any], call: CallByName) -> CallToolResult:
+        return await tool.answer(arguments, call.using(call.events, api))
+
+    return replace(tool, name=name, answer=answer, target=lambda _: name)
 
 
 Served: TypeAlias = Bridge | Gateway

@@ -72,6 +72,7 @@ class GatewayServer(Server):
             elicitor=elicitor,
         )
         self._calls = calls
+        calls.others = makers  # for the workflows of each API
         self._servers = tuple(servers.values())
 
     async def aclose(self) -> None:

@@ -176,7 +176,9 @@ def load_for(
     sources = WorkflowSources(
         files=config.workflow_files, settings=config.workflows, allow_remote=config.allow_remote_refs
     )
-    limits = WorkflowLimits(seconds=config.total_timeout or None, result_bytes=config.result_tokens * BYTES_PER_TOKEN)
+    seconds, size = config.total_timeout or None, config.result_tokens * BYTES_PER_TOKEN
+    prefix = f"{config.prefix}{'' if config.prefix.endswith(('_', '-')) else '_'}" if config.prefix else ""
+    limits = WorkflowLimits(seconds=seconds, result_bytes=size, prefix=prefix)
     names = {tool.name for tool in bridge.tools} | NAMES | CODE_NAMES
     consent = None if confirmation is None else WorkflowConsent(confirmation)
     own = DocumentApi("", bridge)

@@ -114,8 +114,8 @@ class _WorkflowReader(PartReader):
                 read.append(self._step(index, step, node))
             except Defect as defect:
                 defects.append(defect)
-        for defect in defects[1:]:
-            self.report(defect.problem)
+        for each in defects[1:]:
+            self.report(each.problem)
         if defects:
             raise defects[0]
         outputs = self.outputs(node.get("outputs"), "outputs")

@@ -19,7 +19,7 @@ class StepEvents(CallEvents):
         self.counts_bytes = events.counts_bytes
 
     @property
-    def has_notified(self) -> bool:  # type: ignore[override]
+    def has_notified(self) -> bool:
         """Whether anything was sent to the client."""
         return self._events.has_notified
 

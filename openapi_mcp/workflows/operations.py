@@ -17,7 +17,7 @@ from ..runtime.errors import ArgumentError
 from ..runtime.request.content import FORM
 from ..runtime.request.headers import RESERVED_NAMES, is_field_name
 from ..runtime.tool import Argument, MediaType, RequestBody, Style, Tool
-from ..runtime.types import MISSING
+from ..runtime.types import MISSING, Schema
 from ..tools.names import words
 from .evaluation.expressions import EmbeddedText
 from .evaluation.scope import Scope
@@ -109,7 +109,8 @@ def _body_arguments(tool: Tool, body: Any) -> dict[str, Any]:
         return {entire.name: body}
     if not isinstance(body, dict):
         raise ArgumentError("The payload of the step is no object, and the operation takes one.")
-    names = {each.wire_name or each.name: each.name for each in tool.arguments if each.location == "body"}
+    properties = (each for each in tool.arguments if each.location == "body")
+    names: dict[str, str] = {str(each.wire_name or each.name): each.name for each in properties}
     taken = {each.name for each in tool.arguments}
     for name in body:
         if name not in names and name in taken:
@@ -223,9 +224,10 @@ def _with_body(tool: Tool, payload: StepPayload) -> tuple[Tool, StepPayload]:
     kept = tuple(each for each in tool.arguments if each.location not in ("body", "media_type"))
     body = RequestBody(media_types=(MediaType(content_type=wanted or "application/json"),))
     argument = Argument(name="body", location="body")
-    schema = {"type": "object", "properties": _properties(tool, kept), "additionalProperties": False}
+    properties = _properties(tool, kept)
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     schema |= {name: value for name, value in tool.input_schema.items() if name == "$defs"}
-    schema["required"] = [name for name in tool.input_schema.get("required", ()) if name in schema["properties"]]
+    schema["required"] = [name for name in tool.input_schema.get("required", ()) if name in properties]
     return replace(tool, body=body, arguments=(*kept, argument), input_schema=schema), payload
 
 

@@ -137,8 +137,8 @@ class OperationReferences:
         own = self._own_source(description, wanted)
         for source_name, keys in wanted.items():
             place = description.identity, source_name
-            source = description.sources.get(source_name)
-            api = self._own if source_name in (own, "") else self._opened(source, description)
+            other = description.sources.get(source_name)
+            api = self._own if source_name in (own, "") else self._opened(other, description)
             self._apis_of[place] = api
             self._tools[place] = _by_key(api.find(keys), keys) if api else {}
 

@@ -141,11 +141,8 @@ def _pointer(pointer: str | None, text: str) -> tuple[str, ...]:
 
 
 def _accesses(text: str) -> tuple[str, ...]:
-    return tuple(next(filter(lambda each: each is not None, groups), "") for groups in _groups(text))
-
-
-def _groups(text: str) -> Iterator[tuple[str | None, ...]]:
-    return (match.groups() for match in _STEP_OF_ACCESS.finditer(text))
+    groups = (match.groups() for match in _STEP_OF_ACCESS.finditer(text))
+    return tuple(next((each for each in group if each is not None), "") for group in groups)
 
 
 _WRITTEN: Final[Mapping[str, str]] = {

@@ -122,7 +122,7 @@ class FormSchema:
             more["fields"] = self._fields(schema, spot.inside(""), room)
         elif kind == "union":
             alternatives = self._alternatives(schema)
-            more["alternatives"] = [self._title(each, number) for number, each in enumerate(alternatives, 1)]
+            more["alternatives"] = [self._title(each) for each in alternatives]
             more["fields"] = [self._field(alternatives[0], spot.inside("/u:0"), room, required=required)]
         elif kind == "choice":
             more["choices"] = _choices(schema)
@@ -194,14 +194,14 @@ class FormSchema:
             merged |= {"required": required} if required else {}
         return merged
 
-    def _title(self, schema: Schema, number: int) -> str:
+    def _title(self, schema: Schema) -> str:
         resolved = self._resolved(schema)
         named = str(schema.get("$ref", "")).rpartition("/")[2]
         title = resolved.get("title") or unescaped(named)
         kind = " or ".join(_types(resolved)) or "any value"
         if not title and resolved.get("properties"):
             title = f"{kind} with {', '.join(list(resolved['properties'])[:3])}"
-        return str(title) or f"{number}: {kind}"
+        return str(title) or kind
 
 
 class _Spot(NamedTuple):

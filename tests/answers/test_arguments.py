@@ -20,7 +20,7 @@ from tests.generating import imported, write
 
 
 def added(tool: ListedTool) -> set[str]:
-    return {"select", "pages", "_select", "_pages"} & tool.input_schema["properties"].keys()
+    return {"select", "pages", "_select", "_pages"}.intersection(tool.input_schema["properties"])
 
 
 def of_list(folder: Path, **options: Any) -> dict[str, set[str]]:

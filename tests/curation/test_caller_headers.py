@@ -53,11 +53,11 @@ def served(folder: Path, root: dict[str, Any], **options: Any) -> Iterator[str]:
         yield f"{url}/mcp"
 
 
-def call(url: str, name: str = "list_orders", arguments: dict[str, Any] | None = None, **headers: str) -> Any:
+def call(url: str, /, name: str = "list_orders", arguments: Any = None, **headers: Any) -> Any:
     """Call a tool by the revision without a session; return its result."""
-    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
-    meta |= {"io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"}}  # type: ignore[dict-item]
-    meta |= {"io.modelcontextprotocol/clientCapabilities": {}}  # type: ignore[dict-item]
+    meta: dict[str, Any] = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    meta |= {"io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"}}
+    meta |= {"io.modelcontextprotocol/clientCapabilities": {}}
     params = {"name": name, "arguments": arguments or {}, "_meta": meta}
     own = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28"}
     own |= {"Mcp-Method": "tools/call", "Mcp-Name": name}

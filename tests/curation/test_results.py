@@ -101,10 +101,10 @@ def opened(folder: Path, **options: Any) -> Bridge:
         "post": {"operationId": "add_order", "responses": LIST, "x-mcp": {"confirm": True}},
         "delete": {"operationId": "drop_orders", "responses": LIST, "x-mcp": {"confirm": False}},
     }
-    root = {"openapi": "3.0.3", "info": {"title": "Orders", "version": "1"}, "paths": {"/orders": operations}}
+    root: Json = {"openapi": "3.0.3", "info": {"title": "Orders", "version": "1"}, "paths": {"/orders": operations}}
     root["servers"] = [{"url": "http://127.0.0.1:9"}]
     (folder / "orders.json").write_text(json.dumps(root))
-    return Bridge.open(Config(source=str(folder / "orders.json"), no_cache=True, mode=Mode.ALL, **options))
+    return Bridge.open(Config(source=str(folder / "orders.json"), no_cache=True, mode=Mode.ALL, retries=0, **options))
 
 
 @pytest.mark.parametrize("confirm", ["never", "destructive", "changing"])

@@ -55,6 +55,8 @@ class Gateway:
     config: Config
     bridges: Mapping[str, Bridge]
     failures: tuple[ApiFailure, ...] = ()
+    names: tuple[str, ...] = ()
+    """The names of all APIs of the file, also of those that could not be loaded: the server is named after them."""
 
     @classmethod
     def open(
@@ -92,7 +94,7 @@ class Gateway:
                     bridges[name] = old
         if not bridges:
             raise failures[0].error
-        gateway = cls(config, bridges, tuple(failures))
+        gateway = cls(config, bridges, tuple(failures), tuple(apis))
         gateway.check()
         return gateway
 
@@ -167,7 +169,7 @@ class Gateway:
     @property
     def implementation(self) -> Implementation:
         """The server's Implementation object, which names all APIs."""
-        name = plain_text.trim("-".join(self.bridges), MAX_SERVER_NAME).rstrip(" …-")
+        name = plain_text.trim("-".join(self.names or self.bridges), MAX_SERVER_NAME).rstrip(" …-")
         titles = [bridge.implementation.title or name for name, bridge in self.bridges.items()]
         return Implementation(name=name, version=__version__, title=", ".join(titles))
 

@@ -37,7 +37,7 @@ def test_words_after_spec_need_no_spec(folder: Path) -> None:
     assert run("inspect", "getPet").output.startswith("getPet — ")
     assert "GET http://127.0.0.1:8020/pets/7" in run("call", "getPet", "petId=7", "--dry-run").output
     assert (
-        "GET http://127.0.0.1:8020/pets?limit=2&tag=a"
+        "GET http://127.0.0.1:8020/pets?tag=a&limit=2"
         in run("call", "listPets", "limit=2", "tag=a", "--dry-run").output
     )
     assert "listPets" in run("search", "list the pets").output

@@ -3,7 +3,7 @@
     python -m benchmarks.tokens              the 16 documents of steps.json
     python -m benchmarks.tokens box stripe   these documents of the corpus
 
-Columns: tokens of `tools/list` with `--mode all` and with `--mode search`; of a search of ten tools, the median over
+Columns: tokens of `tools/list`, with the arguments `select` and `pages` where they are offered, with `--mode all` and with `--mode search`; of a search of ten tools, the median over
 the document's requests in steps.json (or the titles of its tools, where that has none) and the largest; of
 `describe_tool`, the median over every seventh tool and the largest; milliseconds to write the answer to a search; and
 the number of searches that cost as much as the whole list. Tokens are bytes divided by four.
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from openapi_mcp.answers.arguments import listed
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.modes import Mode
@@ -27,7 +28,7 @@ from openapi_mcp.runtime.search.answers import render_hits, render_tool
 from openapi_mcp.runtime.search.ranking import Search
 from openapi_mcp.runtime.search.tools import DEFAULT_LIMIT, builtin_tools
 from openapi_mcp.runtime.tool import Tool
-from openapi_mcp.token_budget import tokens, tokens_of_bytes, total
+from openapi_mcp.token_budget import tokens, tokens_of_bytes
 
 from .prism import CORPUS
 from .retrieval import RETRIEVAL, tools_of
@@ -113,7 +114,7 @@ def measure(tools: Sequence[Tool], requests: Sequence[str]) -> Costs:
         texts.append(render_hits(hits, len(tools)))
         seconds.append(time.perf_counter() - started)
     return Costs(
-        sum(map(tokens, builtin_tools(tools))),
+        sum(map(tokens, listed(builtin_tools(tools), tools))),
         [tokens_of_text(text) for text in texts],
         [tokens_of_text(render_tool(tool, tool.name)) for tool in tools[::EVERY]],
         statistics.median(seconds),
@@ -127,7 +128,7 @@ def tokens_of_text(text: str) -> int:
 
 def whole_list(name: str) -> int:
     """Return the tokens of the list of all tools."""
-    return total(Bridge.open(Config(source=str(document(name)), mode=Mode.ALL)).compilation.sizes)
+    return sum(map(tokens, Bridge.open(Config(source=str(document(name)), mode=Mode.ALL)).catalog.tools))
 
 
 def document(name: str) -> Path:

@@ -3,10 +3,11 @@
     python -m benchmarks.tokens              the 16 documents of steps.json
     python -m benchmarks.tokens box stripe   these documents of the corpus
 
-Columns: tokens of `tools/list`, with the arguments `select` and `pages` where they are offered, with `--mode all` and with `--mode search`; of a search of ten tools, the median over
-the document's requests in steps.json (or the titles of its tools, where that has none) and the largest; of
-`describe_tool`, the median over every seventh tool and the largest; milliseconds to write the answer to a search; and
-the number of searches that cost as much as the whole list. Tokens are bytes divided by four.
+Columns: tokens of `tools/list`, with the arguments `select` and `pages` where they are offered, with `--mode all` and
+with `--mode search`; of a search of ten tools, the median over the document's requests in steps.json (or the titles of
+its tools, where that has none) and the largest; of `describe_tool`, the median over every seventh tool and the largest;
+milliseconds to write the answer to a search; and the number of searches that cost as much as the whole list. Tokens are
+bytes divided by four.
 Exit code: 1 if a median over the documents, or the list of a search, exceeds its limit.
 """
 

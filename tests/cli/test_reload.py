@@ -1,6 +1,7 @@
 """A document that changes while it is served: what becomes of the tools, and what SIGHUP does."""
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,6 +69,22 @@ def test_changed_document_replaces_the_old_one(tmp_path: Path) -> None:
 
     asyncio.run(run())
     assert watched.names == ["b", "c", "d"]
+
+
+def test_server_of_the_start_is_garbage_after_a_reload(tmp_path: Path) -> None:
+    watched = Watched(tmp_path / "a.yaml")
+    gc.freeze()  # as the command does when it has read the document
+    replaced = weakref.ref(watched.reloader.live.server)
+
+    async def run() -> None:
+        async with watched.reloader.running():
+            await watched.next(lambda: watched.path.write_text(document("b", "c")))
+        await watched.reloader.live.aclose()
+
+    asyncio.run(run())
+    assert gc.isenabled()
+    gc.collect()
+    assert replaced() is None
 
 
 @pytest.mark.parametrize("broken", ["openapi: 3.1", "{", "", document()])

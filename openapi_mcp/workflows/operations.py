@@ -82,7 +82,9 @@ class OperationCall:
                 arguments[name] = given[parameter.location, parameter.name] = value
         body: Any = MISSING
         if self.payload is not None:
-            body = fill_payload(self.payload, scope, self._media_type())
+            media_type = self._media_type()
+            body = fill_payload(self.payload, scope, media_type)
+            body = form_fields(body) if isinstance(body, str) and media_types.is_form(media_type) else body
             arguments |= {} if body is MISSING else _body_arguments(self.tool, body)
         filled = {name: fill(value, scope) for name, value in self.headers.items()}
         headers = tuple((name, str(value)) for name, value in filled.items() if value not in (MISSING, None))
@@ -99,7 +101,15 @@ def _value(parameter: StepParameter, scope: Scope) -> Any:
         return fill(parameter.value, scope)
     is_text = isinstance(parameter.value, EmbeddedText)
     value = joined(parameter.value, scope, form_text) if is_text else fill(parameter.value, scope)
-    return dict(parse_qsl(value, keep_blank_values=True)) if isinstance(value, str) and "=" in value else value
+    return form_fields(value) if isinstance(value, str) and "=" in value else value
+
+
+def form_fields(text: str) -> dict[str, Any]:
+    """Return the fields of a form that is written as text; one that is repeated is a list."""
+    fields: dict[str, list[str]] = {}
+    for name, value in parse_qsl(text, keep_blank_values=True):
+        fields.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
 
 
 def _body_arguments(tool: Tool, body: Any) -> dict[str, Any]:
@@ -115,7 +125,7 @@ def _body_arguments(tool: Tool, body: Any) -> dict[str, Any]:
     for name in body:
         if name not in names and name in taken:
             raise ArgumentError(f"The payload has the property `{name}`, which the operation's body does not have.")
-    return {names.get(name, name): value for name, value in body.items()}
+    return {str(names.get(name, name)): value for name, value in body.items()}
 
 
 def compile_call(

@@ -139,7 +139,8 @@ class Run:
             return _text(result) or "the API gave no answer"
         response = responses[-1]
         self._check_size(response)
-        read = partial(exchange, response, request.given, request.sent)
+        sanitizer = self.call.using(self.call.events, call.api).sanitizer
+        read = partial(exchange, response, request.given, request.sent, sanitizer)
         is_small = len(response.content) <= _SMALL_BYTES
         scope.exchange = read() if is_small else await background.run("large", read)
         body = scope.exchange.body

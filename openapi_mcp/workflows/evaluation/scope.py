@@ -14,7 +14,8 @@ from urllib.parse import parse_qsl
 import httpx
 
 from ...runtime import jsontext, media_types
-from ...runtime.request.redaction import redact
+from ...runtime.request.redaction import without_user
+from ...runtime.result.sanitizing import Sanitizer
 from ...runtime.types import MISSING
 from .expressions import Expression
 
@@ -50,12 +51,14 @@ def read_body(response: httpx.Response) -> Any:
     return response.text
 
 
-def exchange(response: httpx.Response, given: Mapping[tuple[str, str], Any], sent: Any) -> StepExchange:
-    """Return the exchange of a response, with the values that its request was made of."""
+def exchange(
+    response: httpx.Response, given: Mapping[tuple[str, str], Any], sent: Any, sanitizer: Sanitizer
+) -> StepExchange:
+    """Return the exchange of a response, with the values that its request was made of, and no credential in its URL."""
     request = response.request
     headers = {name.lower(): value for name, value in response.headers.items()}
     extra = {("header", name): request.headers[name] for name in ("accept", "content-type") if name in request.headers}
-    url = redact(str(request.url))
+    url = sanitizer.text(without_user(str(request.url)))
     return StepExchange(
         url, request.method, response.status_code, {**extra, **given}, sent, headers, read_body(response)
     )

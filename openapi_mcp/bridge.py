@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .elicitation.confirmation import Confirmation
     from .oauth.clients import OAuthSettings
     from .oauth.sign_ins import UserSignIns
-    from .oauth.tokens import OAuthTokens, SignIns
+    from .oauth.tokens import OAuthTokens
     from .workflows.bridged import BridgeWorkflows
 
 
@@ -126,15 +126,6 @@ class Bridge:
         from .elicitation.asking import ClientQuestions
 
         return ClientQuestions(self.config.total_timeout)
-
-    def _local_sign_ins(self) -> "SignIns | None":
-        """Return what lets the user of this machine sign in during a call, with `sign_in_port`."""
-        if self.config.sign_in_port is None:
-            return None
-        from .oauth.conversation import LocalSignIns
-        from .oauth.store import TokenStore
-
-        return LocalSignIns(self.config.sign_in_port, TokenStore())
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -242,20 +233,28 @@ class Bridge:
         return replace(self.config.oauth_settings, egress=self.egress)
 
     def oauth_tokens(
-        self, static: Mapping[str, str] | None = None, sign_ins: "UserSignIns | None" = None
+        self,
+        static: Mapping[str, str] | None = None,
+        sign_ins: "UserSignIns | None" = None,
+        *,
+        is_shown: bool = False,
     ) -> "OAuthTokens | None":
         """Return the source of access tokens for the schemes whose OAuth client is configured; None without any.
 
         A scheme with a credential in `static` uses that. `sign_ins` are those of users over HTTP, which then know these
-        schemes. Raises UsageError.
+        schemes; with `is_shown` the source is as it would be with them, to be described. Raises UsageError.
         """
         schemes = {scheme.name: scheme for scheme in self.security_schemes() if scheme.name not in (static or {})}
         candidates = [each for each in self.document_info.oauth_schemes if each.name in schemes]
         if not candidates:
             return None
+        from .oauth.conversation import local_sign_ins
         from .oauth.tokens import OAuthTokens
 
-        tokens = OAuthTokens(self.oauth_settings, sign_ins or self._local_sign_ins())
+        settings = self.oauth_settings
+        if sign_ins is None and not is_shown:
+            settings = replace(settings, callback=None)
+        tokens = OAuthTokens(settings, sign_ins or local_sign_ins(self.config.sign_in_port))
         for scheme in candidates:
             tokens.add(scheme, schemes[scheme.name].variable)
         if sign_ins is not None:

@@ -22,7 +22,7 @@ from .document.addresses import Certificates
 from .egress.policy import NO_RULES, EgressPolicy, EgressRules
 from .errors import UsageError
 from .modes import MAX_LISTED_TOOLS, Mode
-from .oauth.clients import OAuthClient, OAuthSettings, parse_clients
+from .oauth.clients import CALLBACK, OAuthClient, OAuthSettings, parse_clients
 from .options.table import DEFAULTS, SETTINGS
 from .replicas.rate_limits import parse as parse_rate_limit
 from .runtime.errors import RequestError
@@ -233,7 +233,8 @@ class Config:
     def oauth_settings(self) -> OAuthSettings:
         """The settings that OAuth clients of all schemes share, and the clients."""
         certificates = self.ca, self.client_cert, self.client_key
-        return OAuthSettings(self.source, self.oauth_clients, *certificates, is_personal=self.sign_in_url is not None)
+        callback = None if self.sign_in_url is None else f"{self.sign_in_url}{CALLBACK}"
+        return OAuthSettings(self.source, self.oauth_clients, *certificates, callback=callback)
 
     def egress_policy(self, *, trusts_document: bool) -> EgressPolicy:
         """Return the policy of calls and token requests, with the hosts that the user named.

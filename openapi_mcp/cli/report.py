@@ -109,7 +109,7 @@ def _base_url(url: str | None, is_guess: bool) -> str:
 def credentials(bridge: Bridge) -> list[str]:
     """Return a line for each credential: whether it is set, by which variable or option, and the hosts that get it."""
     options = bridge.request_options()
-    tokens = bridge.oauth_tokens(options.credentials)
+    tokens = bridge.oauth_tokens(options.credentials, is_shown=True)
     schemes = tokens.sources.keys() if tokens else frozenset()
     static = credential_lines(bridge.tools, options, without=schemes)
     lines = [*static, *(tokens.lines() if tokens else ()), *destinations.lines_of_options(bridge, options)]

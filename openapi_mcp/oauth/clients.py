@@ -23,6 +23,9 @@ EXCHANGES: Final = ("token-exchange", "jwt-bearer", ID_JAG)
 """Grants that take the token of a caller: RFC 8693 §2.1, RFC 7523 §2.1, and one after the other with an assertion of
 the identity provider (Identity Assertion JWT Authorization Grant)."""
 
+CALLBACK: Final = "/oauth/callback"
+"""The path of the page of this server to which those of authorization servers return."""
+
 _CHOICES: Final = {"auth-method": AUTH_METHODS, "exchange": EXCHANGES}
 
 
@@ -94,8 +97,8 @@ class OAuthClient:
 class OAuthSettings:
     """The clients of a document's schemes, by name, and the certificates of connections; `source` is the document.
 
-    `egress` judges the hosts of authorization servers. With `is_personal` each user of this server signs in for
-    themselves where a scheme has pages for that.
+    `egress` judges the hosts of authorization servers. With `callback`, the address to which pages of
+    theirs return, each user of this server signs in for themselves where a scheme has such pages.
     """
 
     source: str = field(repr=False)
@@ -104,7 +107,7 @@ class OAuthSettings:
     client_cert: Path | None = None
     client_key: Path | None = None
     egress: EgressPolicy = field(default_factory=EgressPolicy)
-    is_personal: bool = False
+    callback: str | None = None
 
     def client(self, scheme: str, variable: str, environment: Mapping[str, str] = os.environ) -> OAuthClient:
         """Return the client of a scheme, whose static credential is in `variable`. Raises UsageError."""

@@ -18,6 +18,7 @@ from ..runtime.protocol.elicitation import URL, WebPage
 from ..runtime.tool import Tool
 from .endpoints import OAuthFailure, SignInNeeded
 from .login import with_browser
+from .store import TokenStore
 from .tokens import SignInStore, TokenSource
 
 logger = logging.getLogger("openapi_mcp")
@@ -85,6 +86,11 @@ class LocalSignIns:
         except UsageError as error:
             raise OAuthFailure(str(error)) from error
         source.failure = None
+
+
+def local_sign_ins(port: int | None) -> LocalSignIns | None:
+    """Return what lets the user of this machine sign in during a call; None where that was not chosen."""
+    return None if port is None else LocalSignIns(port, TokenStore())
 
 
 def _report(task: "asyncio.Task[None]") -> None:

@@ -173,9 +173,7 @@ class AuthorizationServer:
         """Return what a token exchange gives, which must be of a kind (RFC 8693 §2.2). Raises OAuthFailure."""
         answer = await self._grant(TOKEN_EXCHANGE, {**parameters, "requested_token_type": kind})
         if answer.get("issued_token_type") != kind:
-            raise OAuthFailure(
-                f"The identity provider gave no {kind.rpartition(':')[2]}: it may not support that."
-            )
+            raise OAuthFailure(f"The identity provider gave no {kind.rpartition(':')[2]}: it may not support that.")
         return AccessToken.of_answer(answer).value
 
     async def _grant(self, grant_type: str, parameters: Mapping[str, str]) -> Mapping[str, Any]:

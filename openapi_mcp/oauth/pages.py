@@ -22,9 +22,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from .clients import CALLBACK
 from .code_flow import CodeRequest
 from .endpoints import AuthorizationServer, OAuthFailure
-from .sign_ins import CALLBACK, LIFETIME, START, UserSignIn, UserSignIns
+from .sign_ins import LIFETIME, START, UserSignIn, UserSignIns
 
 logger = logging.getLogger("openapi_mcp")
 

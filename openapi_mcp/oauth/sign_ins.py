@@ -33,7 +33,6 @@ POLL_SECONDS: Final = 0.5
 """Seconds between two looks whether the user, who may be at another process, has signed in."""
 
 START: Final = "/oauth/start"
-CALLBACK: Final = "/oauth/callback"
 
 _ID_BYTES: Final = 18
 
@@ -108,7 +107,7 @@ class UserSignIns:
             asker = ASKER.get()
             if asker is None or not asker.can_demand(tool):
                 raise OAuthFailure(
-                    f"The call was not made: {needed} Give the user the address of this page, and make the call "
+                    f"The call was not made. {needed} Give the user the address of this page, and make the call "
                     f"again when they have signed in there: {page.url}"
                 )
             done = asyncio.create_task(self._signed_in(source))

@@ -111,7 +111,7 @@ class TokenSource:
         if self.is_machine:
             scope = self.server.scope
             return await self.server.token("client_credentials", {"scope": scope})
-        who = "You have not" if self.is_personal else "Nobody has"
+        who = "The user has not" if self.is_personal else "Nobody has"
         raise SignInNeeded(f"{who} signed in for the security scheme `{self.name}`.{self._cure(_ON_MACHINE)}")
 
     async def _exchanged(self, subject_token: str) -> AccessToken:
@@ -211,7 +211,7 @@ class OAuthTokens:
         """
         client = self._settings.client(scheme.name, variable)
         if client.client_id:
-            is_personal = self._settings.is_personal and client.exchange is None and has_pages(scheme)
+            is_personal = self._settings.callback is not None and client.exchange is None and has_pages(scheme)
             takes_clients = CLIENT_CREDENTIALS in scheme.flows or not scheme.flows
             self.sources[scheme.name] = TokenSource(
                 server=authorization_server(self._settings, scheme, client),
@@ -229,7 +229,7 @@ class OAuthTokens:
         for name, source in self.sources.items():
             means = "client credentials, or a sign-in" if source.is_machine else "the sign-in of `openapi-mcp login`"
             if source.is_personal:
-                means = "the sign-in of each user"
+                means = f"the sign-in of each user, which returns to {self._settings.callback}"
             if source.server.client.exchange:
                 means = "exchange for the token of each caller"
             yield f"{name}: OAuth token by {means}; the client is known to {', '.join(source.server.hosts())}"

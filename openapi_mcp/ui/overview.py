@@ -111,7 +111,7 @@ def base_urls(bridges: Sequence[Bridge]) -> Sequence[tuple[str, int]]:
 def credentials(bridge: Bridge) -> Sequence[Credential]:
     """Return the credentials that the tools may need; those of OAuth with the state of their token."""
     options = bridge.request_options()
-    oauth = bridge.oauth_tokens(options.credentials)
+    oauth = bridge.oauth_tokens(options.credentials, is_shown=True)
     states = dict(line.split(": ", 1) for line in oauth.lines() if ": " in line) if oauth else {}
     return [_credential(scheme, options, states.get(scheme.name)) for scheme in bridge.security_schemes()]
 

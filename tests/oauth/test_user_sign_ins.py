@@ -174,6 +174,8 @@ def test_either_of_two_workers_takes_the_next_request_of_a_sign_in(node: Path, t
 
 def test_without_identities_each_session_on_this_machine_signs_in_for_itself(node: Path, tmp_path: Path) -> None:
     with world(node, tmp_path, door=False) as it:
+        started = (tmp_path / f"printed-{urlsplit(it.url).port}").read_text()
+        assert f"the sign-in of each user, which returns to {it.url}/oauth/callback" in started
         first, second = it.client(None, HANDSHAKE), it.client(None, HANDSHAKE)
         assert signed_in(Person("kim").open(first.page()))
         assert signed_in(Person("lea").open(second.page()))
@@ -207,6 +209,7 @@ def test_without_identities_each_session_on_this_machine_signs_in_for_itself(nod
             "--auth-client-id",
         ),
         (["--sign-in-url", "http://127.0.0.1:8000"], "no security scheme of the document lets users sign in"),
+        (["--sign-in-url", "http://127.0.0.1:8000", "--transport", "stdio"], "--sign-in-port over stdio"),
     ],
 )
 def test_server_that_cannot_tell_users_apart_does_not_start(tmp_path: Path, options: list[str], message: str) -> None:

@@ -8,9 +8,10 @@ from ...authorization.discovery import Tls
 from ...bridge import Bridge
 from ...egress.addresses import is_loopback_name
 from ...errors import UsageError
+from ...oauth.clients import CALLBACK
 from ...oauth.identity import DoorClient
 from ...oauth.sealed_store import InFolder, InMemory, InRedis, SealedStore, Storage, name_of_server
-from ...oauth.sign_ins import CALLBACK, UserSignIns
+from ...oauth.sign_ins import UserSignIns
 from ..settings import HttpSettings
 
 
@@ -24,7 +25,7 @@ def check(bridge: Bridge, http: HttpSettings, *, local: bool) -> None:
         hint = "name the authorization server of your users with --auth-issuer, or use this server on its machine only"
         message = "without identities of callers, a link could be used by somebody else than who asked for it"
         raise UsageError(message, where=where, hint=hint)
-    tokens = bridge.oauth_tokens(bridge.request_options().credentials)
+    tokens = bridge.oauth_tokens(bridge.request_options().credentials, is_shown=True)
     if tokens is None or not any(source.is_personal for source in tokens.sources.values()):
         hint = f"register a client with the API's provider, with {url}{CALLBACK}; then set --oauth SCHEME.client-id=…"
         raise UsageError("no security scheme of the document lets users sign in here", where=where, hint=hint)

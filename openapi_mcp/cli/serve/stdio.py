@@ -65,6 +65,9 @@ def serve(settings: Settings, served: "Served") -> None:
     console.use_format(served.config.log_format, quiet=served.config.quiet)
     if served.config.metrics:
         raise UsageError("metrics are served over HTTP only", where="--metrics", hint="add --transport http")
+    if served.config.sign_in_url:
+        hint = "use --sign-in-port over stdio, or add --transport http"
+        raise UsageError("users have pages of a server over HTTP only", where="--sign-in-url", hint=hint)
     reloader = Reloader(settings, served)
     print_start(served, ["stdio: this process's stdin and stdout"])
     with drift_summary(reloader):

@@ -121,7 +121,12 @@ def test_one_replica_at_a_time_renews_a_token(redis_url: str) -> None:
     first, second = (SealedStore(InRedis(redis_url, "x"), SECRET).lock("token ann") for _ in "12")
     first.acquire()
     held = threading.Event()
-    thread = threading.Thread(target=lambda: (second.acquire(), held.set()))
+
+    def hold() -> None:
+        second.acquire()
+        held.set()
+
+    thread = threading.Thread(target=hold)
     thread.start()
     assert not held.is_set()
     first.release()

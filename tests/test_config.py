@@ -26,7 +26,7 @@ shopKey = "secret"
 def settings(tmp_path: Path, text: str) -> dict[str, Any]:
     file = tmp_path / "openapi-mcp.toml"
     file.write_text(text)
-    return read_file(file).options
+    return dict(read_file(file).options)
 
 
 def test_settings_file_holds_options(tmp_path: Path) -> None:

@@ -160,8 +160,7 @@ def _nullable(schema: JsonObject) -> JsonObject:
         rest = [branch for branch in branches if branch != {"type": "null"}]
         schema = {**schema, _ANY_OF: rest, "nullable": True}
         if len(rest) == 1 and isinstance(rest[0], dict):
-            others = {name: value for name, value in schema.items() if name != _ANY_OF}
-            return {**rest[0], **others}
+            return {**rest[0], **{name: value for name, value in schema.items() if name != _ANY_OF}}
     return schema
 
 

@@ -72,7 +72,7 @@ def read_file(path: Path, environment: Mapping[str, str] = os.environ) -> FileSe
     """Read a settings file. Raises UsageError."""
     text, values = _parsed(path)
     root = TABLE if path.name == PYPROJECT else ()
-    source = _Source(path, text, root, environment)
+    source = _SettingsReader(path, text, root, environment)
     table = _inner(values, root)
     if not isinstance(table, dict):
         raise UsageError("the file has no table [tool.openapi-mcp]", where=str(path), hint="add it")
@@ -108,7 +108,7 @@ def _inner(value: Any, keys: Sequence[str]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _SettingsReader:
     """The file whose settings are read, for the lines of errors; `root` are the keys of their table."""
 
     path: Path

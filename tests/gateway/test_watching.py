@@ -63,7 +63,7 @@ def test_a_document_that_is_broken_is_not_read_again_and_again(folder: Path) -> 
     broken = opened(folder, before)
     assert [(each.name, each.is_old) for each in broken.failures] == [("a", True), ("gone", False)]
     waits = changes_of_apis(broken)
-    watchers = [wait.__self__ for wait in waits if isinstance(getattr(wait, "__self__", None), FileWatcher)]
+    watchers = [each for each in (getattr(wait, "__self__", None) for wait in waits) if isinstance(each, FileWatcher)]
     assert watchers
     assert not any(watcher._check() for watcher in watchers)
     assert change(waits, lambda: (folder / "a.json").write_text(json.dumps(OTHER)))

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Final, TypeAlias
 
 from . import media_types
+from .protocol.headers import KEYWORD
 from .tool import Argument, Encoding, MediaType, Tool
 
 _Value: TypeAlias = MediaType | Encoding
@@ -47,7 +48,21 @@ def _selects(tool: Tool) -> bool:
     return tool.select is not None
 
 
+def _repeats_in_headers(tool: Tool) -> bool:
+    waiting = [tool.input_schema]
+    while waiting:
+        schema = waiting.pop()
+        if KEYWORD in schema:
+            return True
+        properties = schema.get("properties")
+        waiting += (
+            [each for each in properties.values() if isinstance(each, dict)] if isinstance(properties, dict) else []
+        )
+    return False
+
+
 OPTIONAL_MODULES: Final[Mapping[str, Callable[[Tool], bool]]] = {
+    "protocol.header_arguments": _repeats_in_headers,
     "request.file_types": _sends_files,
     "request.files": _sends_files,
     "request.multipart": _sends_multipart,

@@ -17,13 +17,13 @@ from typing import Any, Final
 
 from .. import plain_text
 from ..runtime import media_types
-from ..runtime.protocol import header_arguments
+from ..runtime.protocol import headers
 from ..runtime.protocol.header_arguments import annotation_problems
 from ..runtime.types import Schema
 
 TYPES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")
 
-HEADER_ANNOTATION: Final = header_arguments.KEYWORD
+HEADER_ANNOTATION: Final = headers.KEYWORD
 """MCP's own keyword, `x-mcp-header`: the header in which clients repeat an argument."""
 
 FORMATS: Final = frozenset(

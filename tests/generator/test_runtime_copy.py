@@ -16,6 +16,7 @@ from openapi_mcp.generator.samples import SampleCall, sample_call
 from openapi_mcp.regeneration.plan import regenerate
 from openapi_mcp.runtime.optional import OPTIONAL_MODULES, optional_modules
 from openapi_mcp.runtime.tool import Argument, Encoding, MediaType, RequestBody, Tool
+from openapi_mcp.runtime.types import Schema
 from tests.conftest import ROOT, SHARED
 from tests.generating import SPECS, bridge, generated, imported
 
@@ -36,7 +37,7 @@ COMMAND_LINE_ONLY = {
 
 LATE = {
     *(PurePosixPath("arguments", f"{name}.py") for name in ("__init__", "advice", "checking", "spelling")),
-    *(PurePosixPath("protocol", f"{name}.py") for name in ("header_arguments", "trace_context")),
+    PurePosixPath("protocol/trace_context.py"),
     *(PurePosixPath("server", f"{name}.py") for name in ("deviations", "functions", "related_tools")),
     *(PurePosixPath("result", f"{name}.py") for name in ("build", "error_hints", "html_text", "problem_details")),
     PurePosixPath("json_schema/judge.py"),
@@ -87,13 +88,13 @@ def test_only_modules_of_the_command_line_are_never_copied() -> None:
     assert set(FILES) - reachable(()) == COMMAND_LINE_ONLY | set(OPTIONAL_FILES.values())
 
 
-def tool(*arguments: Argument, body: MediaType | None = None) -> Tool:
+def tool(*arguments: Argument, body: MediaType | None = None, properties: Schema | None = None) -> Tool:
     request_body = RequestBody(media_types=(body,)) if body else None
     return Tool(
         name="t",
         title=None,
         description="t",
-        input_schema={},
+        input_schema={"properties": properties or {}},
         output_schema=None,
         annotations={},
         method="POST",
@@ -112,6 +113,8 @@ def form(encoding: Encoding) -> MediaType:
     [
         (tool(), set()),
         (tool(body=MediaType(content_type="application/json")), set()),
+        (tool(properties={"a": {"properties": {"b": {"x-mcp-header": "B"}}}}), {"protocol.header_arguments"}),
+        (tool(properties={"x-mcp-header": {"items": {"x-mcp-header": "B"}}}), set()),
         (
             tool(body=MediaType(content_type="application/octet-stream", binary=True)),
             {"request.file_types", "request.files"},

@@ -12,10 +12,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ..types import IdentityCache, Schema
-from .headers import HEADER_MISMATCH, Headers, decode_value, header_value
+from .headers import HEADER_MISMATCH, KEYWORD, Headers, decode_value, header_value
 from .jsonrpc import Refusal
 
-KEYWORD: Final = "x-mcp-header"
 PREFIX: Final = "mcp-param-"
 
 _TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110 §5.6.2

@@ -19,6 +19,9 @@ VERSION: Final = "mcp-protocol-version"
 METHOD: Final = "mcp-method"
 NAME: Final = "mcp-name"
 
+KEYWORD: Final = "x-mcp-header"
+"""The keyword of an inputSchema that names the header in which clients repeat an argument (`header_arguments`)."""
+
 HEADER_MISMATCH: Final = -32020
 """The error code for a header that differs from the message."""
 

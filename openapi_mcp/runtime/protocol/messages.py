@@ -114,9 +114,14 @@ class ToolCall(NamedTuple):
 
 @cache
 def _header_check() -> "Callable[[Schema, Mapping[str, Any], Headers], Refusal | None]":
-    """Return the function that compares headers with arguments, imported at the first call of the stateless era."""
-    from .header_arguments import check_header_arguments
+    """Return the function that compares headers with arguments, imported at the first call of the stateless era.
 
+    A package has it if a tool of it has such arguments (`runtime.optional`).
+    """
+    try:
+        from .header_arguments import check_header_arguments
+    except ModuleNotFoundError:
+        return lambda *_: None
     return check_header_arguments
 
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from . import modes
+from .answers.shaper import AnswerShaper
 from .cache.compilations import CompilationCache
 from .cache.files import Cache, folder
 from .cache.indexes import IndexCache
@@ -31,7 +32,7 @@ from .runtime.request.credentials import read_variables
 from .runtime.request.redaction import redact
 from .runtime.result.sanitizing import secrets_of
 from .runtime.server.catalog import Catalog
-from .runtime.server.hooks import Elicitor, Limiter, Monitor, Observer, Shaper
+from .runtime.server.hooks import Elicitor, Limiter, Monitor, Observer, OperationFollower
 from .runtime.server.server import Server
 from .runtime.tool import SecurityScheme, Tool
 from .runtime.types import Implementation
@@ -309,6 +310,7 @@ class Bridge:
             list_changed=list_changed,
             explicit_fields=self.config.explicit_fields,
             elicits=self.elicitor is not None,
+            tasks=self.config.has_tasks,
         )
 
     def server(
@@ -337,7 +339,8 @@ class Bridge:
             source=self.oauth_tokens(options.credentials, sign_ins),
             monitor=monitor,
             elicitor=(elicitor or self.elicitor) if asks else None,
-            shaper=self._shaper(),
+            shaper=None if self.config.select == "never" else AnswerShaper(),
+            follower=self._follower if self.config.task_timeout else None,
             max_result_bytes=self.config.result_tokens * BYTES_PER_TOKEN,
             limiter=self._limiter(),
             observer=observer or (self.drift.observe if self.drift else None),
@@ -363,13 +366,11 @@ class Bridge:
             patience=min(MIN_UNANSWERED, (config.total_timeout or MIN_UNANSWERED) / 2),
         )
 
-    def _shaper(self) -> Shaper | None:
-        """Return what reads the arguments `select` and `pages` of calls."""
-        if self.config.select == "never":
-            return None
-        from .answers.shaper import AnswerShaper
+    def _follower(self) -> OperationFollower:
+        """Return what follows operations that the API carries out in the background."""
+        from .tasks.board import TaskBoard
 
-        return AnswerShaper()
+        return TaskBoard(self.config.task_timeout, lambda: self.tools, may_delete=self.confirmation is None)
 
     def _limiter(self) -> Limiter | None:
         if not self.config.rate_limit:

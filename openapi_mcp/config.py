@@ -75,6 +75,7 @@ class Config:
     connect_timeout: float = DEFAULTS["connect_timeout"]
     timeout: float = DEFAULTS["timeout"]
     total_timeout: float = DEFAULTS["total_timeout"]
+    task_timeout: float = DEFAULTS["task_timeout"]
     retries: int = DEFAULTS["retries"]
     follow_redirects_to: tuple[str, ...] = ()
     accept_hosts: tuple[str, ...] = ()
@@ -155,6 +156,11 @@ class Config:
             name: Path(options[name]) if SETTINGS[name].kind is Path else options[name] for name in names
         }
         return cls(source=source, **unchanged | parsed)
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether calls may become tasks: replicas do not know each other's."""
+        return self.task_timeout > 0 and self.redis is None
 
     @property
     def compile_options(self) -> CompileOptions:

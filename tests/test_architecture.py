@@ -24,7 +24,7 @@ LAYERS = {
     ],
     PACKAGE: [
         "runtime errors plain_text regular_files",
-        "egress clients comparison",
+        "egress clients comparison tasks",
         "regeneration document selection token_budget elicitation",
         "schemas compilation base_url_map authorization",
         "curation",
@@ -84,9 +84,10 @@ HEAVY = {
 
 ON_DEMAND = {
     "adaptation": {"tools"},
-    "gateway": {"authorization", "contract", "telemetry", "tools"},
+    "gateway": {"authorization", "contract", "runtime", "telemetry", "tools"},
     "offer": {"adaptation", "authorization", "runtime"},
     "__init__": {"bridge", "config", "errors", "runtime"},
+    "answers": {"runtime"},
     "bridge": {
         "adaptation",
         "answers",

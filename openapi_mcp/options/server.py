@@ -21,6 +21,12 @@ SERVER_OPTIONS: Final = (
         metavar="SECONDS", kind=float, default=55.0, minimum=0, scope="each"
     ),
     Option(
+        "task_timeout", LIMITS, CALLING,
+        "Seconds for which a task follows an operation that the API carries out in the background (202 with the "
+        "address of its status). Without tasks, a call waits for it as long as a call may take; 0: it does not wait.",
+        metavar="SECONDS", kind=float, default=3600.0, minimum=0, scope="each"
+    ),
+    Option(
         "retries", LIMITS, CALLING,
         "How often a call is repeated that the API postponed (429, 503) or that never reached it.",
         metavar="N", kind=int, default=2, minimum=0, scope="each"

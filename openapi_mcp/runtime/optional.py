@@ -61,13 +61,19 @@ def _repeats_in_headers(tool: Tool) -> bool:
     return False
 
 
+def _never(_: Tool) -> bool:
+    return False
+
+
 OPTIONAL_MODULES: Final[Mapping[str, Callable[[Tool], bool]]] = {
     "protocol.header_arguments": _repeats_in_headers,
     "request.file_types": _sends_files,
     "request.files": _sends_files,
     "request.multipart": _sends_multipart,
     "request.xml": _sends_xml,
+    "protocol.tasks": _never,  # packages have no tasks
     "result.projection": _selects,
+    "server.operations": _never,
     "server.shapes": _selects,
 }
 """By the name of a module: whether calls of a tool may import it. An answer may have any media type."""

@@ -210,6 +210,19 @@ class Cancellation:
     request_id: jsonrpc.RequestId
 
 
+TASKS_EXTENSION: Final = "io.modelcontextprotocol/tasks"
+TASK_METHODS: Final = frozenset({"tasks/get", "tasks/update", "tasks/cancel"})
+
+
+class TaskRequest(NamedTuple):
+    """A request about a task (one of TASK_METHODS), of a client that has the extension for tasks."""
+
+    request_id: jsonrpc.RequestId
+    method: str
+    task_id: str
+    result_fields: Mapping[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class ClientAnswer:
     """The answer of a client to a request of this server (handshake era).
@@ -222,7 +235,7 @@ class ClientAnswer:
     result: JsonObject | None
 
 
-Action: TypeAlias = ToolCall | ToolList | Subscription | Cancellation | ClientAnswer
+Action: TypeAlias = ToolCall | ToolList | Subscription | Cancellation | ClientAnswer | TaskRequest
 
 
 def list_changed() -> JsonObject:
@@ -238,7 +251,7 @@ class ServerDescription:
     tools may be cached. Five minutes is the value in the specification's own examples. `list_changed` promises
     notifications when that list changes. `explicit_fields` sends `structuredContent` and `nextCursor` even when they
     are absent (as `{}` and as `""`), for clients that require them. `elicits` tells that calls may ask the user of a
-    client (see `elicitation`): the capability for that is remembered.
+    client (see `elicitation`): the capability for that is remembered. `tasks` tells that calls may become tasks.
     """
 
     implementation: Implementation
@@ -248,6 +261,7 @@ class ServerDescription:
     list_changed: bool = False
     explicit_fields: bool = False
     elicits: bool = False
+    tasks: bool = False
 
 
 class Session(NamedTuple):

@@ -15,10 +15,26 @@ from ..types import IdentityCache, JsonObject
 from . import headers, jsonrpc
 from .headers import HEADER_MISMATCH, Headers
 from .jsonrpc import Refusal, Request
-from .messages import Action, ServerDescription, Session, Step, read_call, read_list, read_subscription
+from .messages import (
+    TASK_METHODS,
+    TASKS_EXTENSION,
+    Action,
+    ServerDescription,
+    Session,
+    Step,
+    read_call,
+    read_list,
+    read_subscription,
+)
 from .revisions import HANDSHAKE, STATELESS, Revision
 
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
+
+MISSING_CAPABILITY: Final = -32021
+"""The error of a request that needs a capability which its client did not declare."""
+
+_ERA_CODES: Final = frozenset({UNSUPPORTED_PROTOCOL_VERSION, MISSING_CAPABILITY, HEADER_MISMATCH})
+"""Errors that only this era has."""
 
 _PREFIX: Final = "io.modelcontextprotocol/"
 _VERSION: Final = _PREFIX + "protocolVersion"
@@ -51,14 +67,15 @@ def receive(description: ServerDescription, session: Session, request: Request, 
         refusal = check(request, http)
         if refusal is not None:
             return Step(session=session, status=400, reply=refusal.reply(request.id))
-    method = _METHODS.get(request.method)
+    method = _METHODS.get(request.method) or (_task if description.tasks and request.method in TASK_METHODS else None)
     if method is None:
         refusal = Refusal(jsonrpc.METHOD_NOT_FOUND, "Method not found.")
         return Step(session=session, status=404, reply=refusal.reply(request.id))
     outcome = method(description, request, STATELESS[_envelope(request.params)[_VERSION]], http)
     if isinstance(outcome, Refusal):
-        # Not 400: without an error code of this era a client of both eras takes this for a server of the older one.
-        return Step(session=session, reply=outcome.reply(request.id))
+        # Not 400 without an error code of this era: a client of both eras takes that for a server of the older one.
+        status = 400 if outcome.code in _ERA_CODES else 200
+        return Step(session=session, status=status, reply=outcome.reply(request.id))
     if isinstance(outcome, dict):
         return Step(session=session, reply=jsonrpc.result(request.id, outcome))
     return Step(session=session, action=outcome, ends_with_connection=True)
@@ -100,9 +117,10 @@ def _check_headers(request: Request, http: Headers | None) -> Refusal | None:
     ):
         if headers.header_value(http, name) != value:
             return Refusal(HEADER_MISMATCH, f"The header {name} must equal {member} of the message.")
-    if request.method != "tools/call" or _name_matches(request.params.get("name"), http):
+    member = "name" if request.method == "tools/call" else "taskId" if request.method in TASK_METHODS else ""
+    if not member or _name_matches(request.params.get(member), http):
         return None
-    return Refusal(HEADER_MISMATCH, f"The header {headers.NAME} must equal params.name of the message.")
+    return Refusal(HEADER_MISMATCH, f"The header {headers.NAME} must equal params.{member} of the message.")
 
 
 def _name_matches(name: Any, http: Headers) -> bool:
@@ -144,6 +162,8 @@ def _discover(
         "supportedVersions": list(STATELESS),
         "capabilities": revision.capabilities(list_changed=description.list_changed),
     }
+    if description.tasks:
+        result["capabilities"]["extensions"] = {TASKS_EXTENSION: {}}
     if description.instructions:
         result["instructions"] = description.instructions
     server_info = revision.implementation(description.implementation)
@@ -179,7 +199,25 @@ def _listen(
     outcome = read_subscription(request, revision, list_changed=description.list_changed)
     if isinstance(outcome, Refusal):
         return outcome
+    if description.tasks and (refusal := _check_subscribed_tasks(request)) is not None:
+        return refusal
     return replace(outcome, result_fields=_result_fields(description, revision))
+
+
+def _check_subscribed_tasks(request: Request) -> Refusal | None:
+    """Return the refusal of notifications about tasks for a client without tasks; none are sent to others either."""
+    from .tasks import has_tasks, missing_capability
+
+    wants_tasks = "taskIds" in request.params["notifications"]
+    return missing_capability() if wants_tasks and not has_tasks(request.params) else None
+
+
+def _task(
+    description: ServerDescription, request: Request, revision: Revision, _http: Headers | None
+) -> Action | Refusal:
+    from .tasks import read_task_request
+
+    return read_task_request(request, _CALL_FIELDS.get(description)[revision.name])
 
 
 _Method: TypeAlias = Callable[[ServerDescription, Request, Revision, Headers | None], JsonObject | Action | Refusal]

@@ -4,8 +4,8 @@ An expected failure (RuntimeFailure) is described to the model. Any other is log
 only told that the call failed.
 """
 
+import asyncio
 import logging
-import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -28,6 +28,7 @@ from ..upstream.errors import causes
 from ..upstream.events import NO_EVENTS, CallEvents
 from .catalog import BuiltinTool, CallMaker, ClientCalls, ListedTool
 from .hooks import (
+    ACCEPTED,
     AnswerShape,
     CallStart,
     CredentialSource,
@@ -36,8 +37,10 @@ from .hooks import (
     Limiter,
     Monitor,
     Observer,
+    OperationFollower,
     Sending,
     Shaper,
+    too_many_calls,
 )
 from .notifications import log_findings
 
@@ -97,6 +100,7 @@ class Calls:
         monitor: Monitor | None = None,
         elicitor: Elicitor | None = None,
         shaper: Shaper | None = None,
+        follower: Callable[[], OperationFollower] | None = None,
     ) -> None:
         self.sanitizer = Sanitizer(secrets_of(options))
         self.upstream = upstream
@@ -110,8 +114,14 @@ class Calls:
         self._monitor = monitor
         self._elicitor = elicitor
         self._shaper = shaper
+        self._make_follower = follower
         self.asks = elicitor is not None
         self.others: Mapping[str, CallMaker] = {}
+
+    @cached_property
+    def follower(self) -> OperationFollower | None:
+        """The follower of operations in the background, made for the first call that needs it."""
+        return None if self._make_follower is None else self._make_follower()
 
     @cached_property
     def _prepare(self) -> Callable[[ToolDescription, Mapping[str, Any]], Awaitable[dict[str, Any]]]:
@@ -178,7 +188,7 @@ class Calls:
         """Return the result of a call of the API, unless the client makes too many. Raises RuntimeFailure."""
         wait = await self._wait(caller, tool)
         if wait is not None:
-            return error_result(_too_many_calls(tool, wait))
+            return error_result(too_many_calls(tool.name, wait))
         context.events.on_call(tool.name)
         if self._shaper is not None:
             arguments, shape = self._shaper.split(tool, arguments)
@@ -260,14 +270,26 @@ class Calls:
         self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext
     ) -> tuple[httpx.Response, Findings | None]:
         """Send the request for some arguments; return the response and the observer's findings about it."""
+        started = asyncio.get_running_loop().time()
         options = self._options if self._source is None else await self._with_credentials(self._source, tool)
         request, response = await self._sent(tool, arguments, options, context)
-        if response.status_code == 401 and self._source is not None:
-            used = options.credentials
-            renewed = await self._source.renewed(tool, self._options.credentials, used)
-            if renewed is not None:
-                request, response = await self._sent(tool, arguments, self._use(renewed), context)
-        return response, self._observe(tool, request, response)
+        if response.status_code == 401 and (renewed := await self._renewed(tool, options)) is not None:
+            options = renewed
+            request, response = await self._sent(tool, arguments, options, context)
+        findings = self._observe(tool, request, response)
+        if response.status_code in ACCEPTED and self.follower is not None:
+            from .operations import followed
+
+            renew = partial(self._renewed, tool, options)
+            response = await followed(self, tool, arguments, response, renew, context.events, started)
+        return response, findings
+
+    async def _renewed(self, tool: Tool, options: RequestOptions) -> RequestOptions | None:
+        """Return options with other credentials than those that the API refused; None if there are no others."""
+        if self._source is None:
+            return None
+        renewed = await self._source.renewed(tool, self._options.credentials, options.credentials)
+        return None if renewed is None else self._use(renewed)
 
     async def _with_credentials(self, source: CredentialSource, tool: Tool) -> RequestOptions:
         """Return the options of a call with the credentials that are fetched for it."""
@@ -351,6 +373,8 @@ class Calls:
         while max_streamed_bytes is not None and events.has_notified and limit and _size(result) > max_streamed_bytes:
             limit = min(limit, max_streamed_bytes) // 2
             result = make(max_bytes=limit)
+        if (follower := vars(self).get("follower")) is not None:
+            result = follower.explained(result, response)
         if answer is not None and (answer.notes or answer.meta):
             from .shapes import with_notes
 
@@ -368,11 +392,6 @@ class Calls:
 
 def _ignore(_status: int) -> None:
     """Do nothing, for a caller that does not ask whether its request was sent."""
-
-
-def _too_many_calls(tool: Tool, wait: float) -> str:
-    seconds = max(1, math.ceil(wait))
-    return f"Too many calls of {tool.name}. Try again in {seconds} second{'s' if seconds > 1 else ''}."
 
 
 def _size(result: CallToolResult) -> int:

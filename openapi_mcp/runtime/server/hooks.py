@@ -1,12 +1,13 @@
 """Functions that a server may be given: limits, credentials that are fetched, questions, observers, shapers."""
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import httpx
 
-from ..protocol import ToolCall
+from ..protocol import TaskRequest, ToolCall
 from ..result.sanitizing import Sanitizer
 from ..tool import Tool
 from ..types import CallToolResult, JsonObject
@@ -22,6 +23,12 @@ Observer: TypeAlias = Callable[[Tool, httpx.Request, httpx.Response], Findings |
 
 Limiter: TypeAlias = Callable[[str, str], float | Awaitable[float | None] | None]
 """A rate limit: for a caller and a tool's name None if the call may be made, else the seconds until it may."""
+
+
+def too_many_calls(tool: str, wait: float) -> str:
+    """Return the sentence about a call that a limit refuses for so many seconds."""
+    seconds = max(1, math.ceil(wait))
+    return f"Too many calls of {tool}. Try again in {seconds} second{'s' if seconds > 1 else ''}."
 
 
 class CredentialSource(Protocol):
@@ -53,6 +60,57 @@ class Elicitor(Protocol):
         self, tool: Tool, arguments: Mapping[str, Any], events: CallEvents, sanitizer: Sanitizer
     ) -> Mapping[str, Any]:
         """Return the arguments of a call that may be made. Raises RuntimeFailure for one that must not."""
+
+
+ACCEPTED: Final = frozenset({201, 202})
+"""Statuses with which an API accepts an operation that it carries out in the background (201: Azure's creations)."""
+
+
+class PollExchange(NamedTuple):
+    """What the status of an operation in the background is asked with.
+
+    `send` returns the response to a request. `renewed` returns the request of the call with other credentials in the
+    place of those that the API refused; None if there are no others. Both raise RuntimeFailure.
+    """
+
+    send: Callable[[httpx.Request], Awaitable[httpx.Response]]
+    renewed: Callable[[], Awaitable[httpx.Request | None]]
+
+
+class OperationFollower(Protocol):
+    """A follower of operations that the API carries out in the background, as tasks of clients that have them.
+
+    `on_idle` is called when it follows none any more, so that it is not `is_busy`.
+    """
+
+    on_idle: Callable[[], None]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether operations are followed though their calls have been answered."""
+
+    async def reply(
+        self,
+        call: ToolCall,
+        tool: ListedTool,
+        notify: Notify | None,
+        answer: Callable[[Notify | None], Awaitable[JsonObject]],
+    ) -> JsonObject:
+        """Return the reply to a call whose client has tasks: that of `answer`, or the task that it becomes."""
+
+    async def answer(self, request: TaskRequest) -> JsonObject:
+        """Return the reply to a request about a task."""
+
+    async def follow(
+        self, tool: Tool, response: httpx.Response, exchange: PollExchange, events: CallEvents, seconds: float | None
+    ) -> httpx.Response:
+        """Return the answer to a call whose first response is this one; `seconds` are left of the call's time."""
+
+    def explained(self, result: CallToolResult, response: httpx.Response) -> CallToolResult:
+        """Return the result of a response that was followed, with what is to be said about it."""
+
+    async def aclose(self) -> None:
+        """Stop following."""
 
 
 class CallStart(NamedTuple):

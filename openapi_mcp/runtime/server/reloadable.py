@@ -1,8 +1,8 @@
 """`ReloadableServer`: a server that can be replaced while it serves. `ListChanges`: changes of the list of tools.
 
-A call ends on the server on which it began; a replaced server is closed after its last call. Listeners learn that the
-list of tools changed, not how often. Specification: server/tools ("List Changed Notification"), subscriptions
-(2026-07-28).
+A call ends on the server on which it began; a replaced server is closed after its last call and its last task.
+Listeners learn that the list of tools changed, not how often. Specification: server/tools ("List Changed
+Notification"), subscriptions (2026-07-28).
 """
 
 import asyncio
@@ -131,6 +131,7 @@ class _Generation:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.may_close = asyncio.Event()
+        server.on_idle = self._check_idle
         self._calls = 0
         self._is_closing = False
 
@@ -153,5 +154,5 @@ class _Generation:
             logger.exception("A server could not be closed.")
 
     def _check_idle(self) -> None:
-        if self._is_closing and not self._calls:
+        if self._is_closing and not self._calls and not self.server.is_busy:
             self.may_close.set()

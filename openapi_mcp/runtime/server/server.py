@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from .. import media_types, protocol
 from ..errors import CursorError, UnknownToolError
-from ..protocol import Action, ServerDescription, Session, Step, ToolCall, ToolList, jsonrpc
+from ..protocol import Action, ServerDescription, Session, Step, TaskRequest, ToolCall, ToolList, jsonrpc
 from ..request.build import RequestOptions
 from ..result.content import BINARY_FACTOR
 from ..tool import Tool
@@ -23,7 +23,7 @@ from ..upstream.events import NO_EVENTS, CallEvents
 from .calls import Calls
 from .catalog import BuiltinTool, Catalog, ListedTool
 from .grants import GRANT, Scopes
-from .hooks import CredentialSource, Elicitor, Limiter, Monitor, Notify, Observer, Shaper
+from .hooks import CredentialSource, Elicitor, Limiter, Monitor, Notify, Observer, OperationFollower, Shaper
 from .notifications import ClientNotifier, Heartbeats
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
@@ -62,6 +62,8 @@ class Server:
     `limiter` limits the rate of calls, `observer` is called for those that the API answered. `functions` are the
     functions of tools by the tools' names; a tool without one is only its request. `source` fetches credentials,
     `monitor` observes calls, `elicitor` asks users before calls, `shaper` reads what a call's answer shall be.
+    `follower` makes what follows operations that the API carries out in the background. `on_idle` is called when those
+    of answered calls have ended.
     `rights` returns what the GRANT of a request allows; it is called for the first request that has one. `others` are
     servers of other APIs, by name: built-in tools call their tools, and they are closed with this one.
     """
@@ -82,11 +84,13 @@ class Server:
         monitor: Monitor | None = None,
         elicitor: Elicitor | None = None,
         shaper: Shaper | None = None,
+        follower: Callable[[], OperationFollower] | None = None,
         others: "Mapping[str, Server] | None" = None,
     ) -> None:
         self.catalog = catalog
         self._rights = rights
         self._elicitor = elicitor
+        self.on_idle: Callable[[], None] = lambda: None
         self.description = description
         self._upstream = upstream
         self._calls = Calls(
@@ -100,6 +104,7 @@ class Server:
             monitor=monitor,
             elicitor=elicitor,
             shaper=shaper,
+            follower=follower,
             related=lambda: self._catalog().related,
         )
         self._others = dict(others or {})
@@ -167,8 +172,16 @@ class Server:
             raise UnknownToolError(self.catalog.unknown(name))
         return await self._calls.call(tool, arguments)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether operations in the background are followed, whose calls have been answered with a task."""
+        follower = vars(self._calls).get("follower")
+        return follower is not None and follower.is_busy
+
     async def aclose(self) -> None:
         """Close the connections to the API, and those of the other servers."""
+        if (follower := vars(self._calls).get("follower")) is not None:
+            await follower.aclose()
         await self._upstream.aclose()
         for server in self._others.values():
             await server.aclose()
@@ -201,13 +214,33 @@ class Server:
             tool = catalog.get(action.name)
             if tool is None:
                 return _encode(action.refuse(catalog.unknown(action.name)))
-            if self._elicitor is None:
-                return _encode(await self._reply_to_call(action, tool, notify, caller, max_streamed_bytes))
-            answer = partial(self._reply_to_call, action, tool, notify, caller, max_streamed_bytes)
-            return _encode(await self._elicitor.reply(action, tool, notify, answer))
+            answer = partial(self._answer, action, tool, caller=caller, max_streamed_bytes=max_streamed_bytes)
+            if self.description.tasks and (follower := self._follower_for(action)) is not None:
+                return _encode(await follower.reply(action, tool, notify, answer))
+            return _encode(await answer(notify))
+        if isinstance(action, TaskRequest) and self._calls.follower is not None:
+            return _encode(await self._calls.follower.answer(action))
         if isinstance(action, ToolList):
             return self._reply_to_list(action)
         return None if step.reply is None else _encode(step.reply)
+
+    def _follower_for(self, call: ToolCall) -> OperationFollower | None:
+        """Return the follower for a call whose client has tasks, else None."""
+        if not call.revision.asks_by_result:
+            return None
+        from ..protocol.tasks import has_tasks
+
+        if not has_tasks(call.params) or (follower := self._calls.follower) is None:
+            return None
+        follower.on_idle = self.on_idle
+        return follower
+
+    async def _answer(
+        self, call: ToolCall, tool: ListedTool, notify: Notify | None, *, caller: str, max_streamed_bytes: int | None
+    ) -> JsonObject:
+        """Return the reply to a call, before which the elicitor may ask."""
+        answer = partial(self._reply_to_call, call, tool, notify, caller, max_streamed_bytes)
+        return await (answer() if self._elicitor is None else self._elicitor.reply(call, tool, notify, answer))
 
     async def _reply_to_call(
         self, call: ToolCall, tool: ListedTool, notify: Notify | None, caller: str, max_streamed_bytes: int | None

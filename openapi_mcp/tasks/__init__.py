@@ -1,0 +1,1 @@
+"""Operations that the API carries out in the background, followed to their end: as tasks where clients have them."""

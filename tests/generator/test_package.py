@@ -238,7 +238,9 @@ def test_vendored_and_installed_differ_in_import_readme_and_project_file() -> No
     )
     assert set(vendored) == set(installed)
     different = {str(path) for path in vendored if vendored[path] != installed[path]}
-    assert different == {"README.md", "pyproject.toml", "pet_store_mcp/runtime.py"}
+    assert different == {".gitattributes", "README.md", "pyproject.toml", "pet_store_mcp/runtime.py"}
+    folded = vendored[PurePosixPath(".gitattributes")]
+    assert b"pet_store_mcp/_runtime/** linguist-generated linguist-vendored" in folded
     lines = [
         set(files[PurePosixPath("pet_store_mcp/runtime.py")].decode().splitlines()) for files in (vendored, installed)
     ]

@@ -3,16 +3,20 @@
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ..bridge import Bridge
 from ..gateway.gateway import Gateway, Served
-from ..runtime.errors import RuntimeFailure
+from ..runtime.search.full_text import is_available
 from ..runtime.tool import Tool
 from ..token_budget import tokens_of_bytes
+
+if TYPE_CHECKING:
+    from ..runtime.search.ranking import Search
+    from ..runtime.search.tools import ToolFinder
 
 Risk: TypeAlias = Literal["reads", "changes", "destroys"]
 
@@ -158,38 +162,51 @@ class ToolTable:
 
 
 class _PreparedSearch:
-    """The server's search, prepared in a thread of its own."""
+    """The server's search, prepared in threads: first without the sentence model, which takes seconds to load."""
 
     def __init__(self, served: Served) -> None:
-        from ..runtime.search.tools import ToolFinder
-
-        indexes = served.indexes if isinstance(served, Bridge) else None
-        self._finder = ToolFinder(served.tools, indexes, _SENTENCE_SECONDS)
-        self._thread: threading.Thread | None = None
+        self._tools = served.tools
+        self._indexes = served.indexes if isinstance(served, Bridge) else None
+        self._threads: dict[str, threading.Thread] = {}
         self._ready = threading.Event()
-        self._is_absent = False
+        self._lock = threading.Lock()
+        self._quick: Search | None = None
+        self._whole: ToolFinder | None = None
 
     def prepare(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._prepare, name="search of the page", daemon=True)
-            self._thread.start()
+        self._begin("search of the page", self._prepare_quick)
 
     def find(self, query: str) -> Sequence[str] | None:
         """Return the names of the hits, the best first; None while the search is being prepared."""
         self.prepare()
         if not self._ready.wait(_PATIENCE):
             return None
-        if self._is_absent:
-            return ()
-        hits, _ = self._finder.find(query, MAX_HITS)
-        return [hit.tool.name for hit in hits]
+        self._begin("sentence model of the page", self._prepare_whole)
+        if self._whole is not None:
+            return [hit.tool.name for hit in self._whole.find(query, MAX_HITS)[0]]
+        with self._lock:
+            return [hit.tool.name for hit in self._quick.find(query, MAX_HITS)] if self._quick else ()
 
-    def _prepare(self) -> None:
-        try:
-            self._finder.find("list", 1)
-        except RuntimeFailure:  # this Python has no full-text search
-            self._is_absent = True
+    def _begin(self, name: str, work: Callable[[], None]) -> None:
+        """Begin work in a thread of its own, once."""
+        if name not in self._threads:
+            self._threads[name] = threading.Thread(target=work, name=name, daemon=True)
+            self._threads[name].start()
+
+    def _prepare_quick(self) -> None:
+        from ..runtime.search.ranking import Search
+
+        if is_available():  # else this Python has no full-text search
+            self._quick = Search(self._tools, self._indexes)
         self._ready.set()
+
+    def _prepare_whole(self) -> None:
+        from ..runtime.search.tools import ToolFinder
+
+        if self._quick is not None:
+            finder = ToolFinder(self._tools, self._indexes, _SENTENCE_SECONDS)
+            finder.find("list", 1)
+            self._whole = finder
 
 
 def risk_of(tool: Tool) -> Risk:

@@ -30,8 +30,8 @@ from .tool_list import RISKS, ToolFilter, ToolTable, risk_of
 class Views:
     """The answers of the page to requests that were let in; what takes long works in threads.
 
-    The scope of a request has `page_head` and `page_fields`, what precedes the HTML of a whole page and header fields for
-    it, and `page_csrf`, the token of its session.
+    The scope of a request has `page_head`, what precedes the HTML of a whole page, `page_fields`, its own header fields,
+    and `page_csrf`, the token of its session.
     """
 
     def __init__(self, source: PageSource) -> None:

@@ -203,8 +203,7 @@ const scenarios = {
     const found = {};
     const paths = ["/", "/ui/tools/createSong", "/ui/tools/getSong", "/ui/connect", "/ui/problems", "/ui/calls"];
     for (const [name, options] of Object.entries({
-      light: { colorScheme: "light" }, dark: { colorScheme: "dark" },
-      narrow: { colorScheme: "light", viewport: { width: 390, height: 844 }, hasTouch: true },
+      light: { colorScheme: "light" }, "dark and narrow": { colorScheme: "dark", viewport: { width: 390, height: 844 } },
     })) {
       const page = await open("/", options);
       for (const path of paths) {
@@ -236,7 +235,7 @@ const scenarios = {
     await page.click(".rows a >> nth=0");
     await page.waitForSelector("#call-form");
     await page.fill("#query", "");
-    await page.waitForFunction(() => document.querySelector(".count").textContent.startsWith("1,"));
+    await page.waitForFunction(() => document.querySelector(".count").textContent.trim().startsWith("1,"));
     for (let rows = 0; rows < 1200;) {
       await page.locator(".more").scrollIntoViewIfNeeded({ timeout: 2000 }).catch(() => {});
       rows = await page.locator(".rows a").count();
@@ -268,11 +267,13 @@ const scenarios = {
 };
 
 for (const name of job.scenarios) {
+  const start = performance.now();
   try {
     seen[name] = await scenarios[name]();
   } catch (error) {
     seen[name] = { error: String(error.stack ?? error) };
   }
+  console.error(`${name} ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 await browser.close();
 console.log(JSON.stringify({ ...seen, complaints }));

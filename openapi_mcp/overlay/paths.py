@@ -4,6 +4,7 @@ The package jsonpath-rfc9535 reads and evaluates queries.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 Location: TypeAlias = tuple[str | int, ...]
@@ -19,19 +20,21 @@ _MAX_DEPTH: Final = 300
 """Nested objects and arrays; documents have at most 256."""
 
 
+_MAX_PATTERN_SECONDS: Final = 0.2
+"""Seconds for one pattern and one text; the first that takes longer ends the query."""
+
+
 class InvalidQuery(ValueError):
     """A query that is no JSONPath, or that would take too long; the text says which."""
 
 
 def select(query: str, root: Any) -> list[Location]:
     """Return the locations of the nodes that a query selects, in the order of the document. Raises InvalidQuery."""
-    from jsonpath_rfc9535 import JSONPathEnvironment
     from jsonpath_rfc9535.exceptions import JSONPathError
 
     if query.count("..") > MAX_DESCENTS:
         raise InvalidQuery(f"has more than {MAX_DESCENTS} descendant segments (..)")
-    environment = JSONPathEnvironment()
-    environment.max_recursion_depth = _MAX_DEPTH
+    environment = _environment()
     locations: list[Location] = []
     try:
         for node in environment.finditer(query, root):
@@ -43,6 +46,39 @@ def select(query: str, root: Any) -> list[Location]:
     except RecursionError:
         raise InvalidQuery("is nested too deeply") from None
     return locations
+
+
+@cache
+def _environment() -> Any:
+    """Return the reader of queries, whose patterns (`match`, `search`) are matched in bounded time."""
+    from jsonpath_rfc9535 import JSONPathEnvironment
+
+    environment = JSONPathEnvironment()
+    environment.max_recursion_depth = _MAX_DEPTH
+    functions = environment.function_extensions
+    functions["match"] = _timed(type(functions["match"]), "fullmatch")()
+    functions["search"] = _timed(type(functions["search"]), "search")()
+    return environment
+
+
+def _timed(kind: type[Any], name: str) -> type[Any]:
+    """Return a filter function that matches as `kind` does, with the function `name` of `regex`, for a limited time."""
+    import regex
+    from iregexp_check import check
+    from jsonpath_rfc9535.function_extensions._pattern import map_re
+
+    class _Timed(kind):  # type: ignore[misc]  # its base is a variable
+        def __call__(self, text: Any, pattern: Any) -> bool:
+            if not isinstance(text, str) or not isinstance(pattern, str) or not check(pattern):
+                return False
+            try:
+                return getattr(regex, name)(map_re(pattern), text, timeout=_MAX_PATTERN_SECONDS) is not None
+            except regex.error:
+                return False
+            except TimeoutError:
+                raise InvalidQuery("has a pattern that takes too long") from None
+
+    return _Timed
 
 
 def node_at(root: Any, location: Iterable[str | int]) -> Any:

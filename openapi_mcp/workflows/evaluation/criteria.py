@@ -29,8 +29,15 @@ MAX_PATTERN: Final = 1_000
 MAX_MATCHED: Final = 100_000
 """Characters of a text that is matched with a pattern."""
 
+MAX_LOOKED_AROUND: Final = 1_000
+"""Characters of a text that is matched with a pattern which looks around or refers to a group: no engine has such
+patterns in time that is proportional to the text."""
+
 MAX_QUICK_PARTS: Final = 1_000
-"""Parts of a context that is judged while the event loop waits."""
+MAX_QUICK_CHARACTERS: Final = 10_000
+"""Parts and characters of a context that is judged while the event loop waits."""
+
+_LOOKS_AROUND: Final = re.compile(r"\(\?(?:[=!]|<[=!]|P=)|\\[1-9kg]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +88,19 @@ async def hold(criteria: Iterable[Criterion], scope: Scope) -> bool:
     """Return whether all criteria hold; large contexts are judged beside the event loop."""
     for criterion in criteria:
         value = None if criterion.context is None else scope.value(criterion.context)
-        if criterion.type == "simple" or not background.exceeds(value, MAX_QUICK_PARTS):
+        if criterion.type == "simple" or _is_small(value):
             passes = _holds(criterion, scope, value)
         else:
             passes = await background.run("large", _holds, criterion, scope, value)
         if not passes:
             return False
     return True
+
+
+def _is_small(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) <= MAX_QUICK_CHARACTERS
+    return not background.exceeds(value, MAX_QUICK_PARTS)
 
 
 def _holds(criterion: Criterion, scope: Scope, value: Any) -> bool:
@@ -106,7 +119,8 @@ def _holds(criterion: Criterion, scope: Scope, value: Any) -> bool:
 
 def _matches(pattern: str, value: Any) -> bool:
     text = written(value)
-    if max(len(pattern) - MAX_PATTERN, len(text) - MAX_MATCHED) > 0:
+    most = MAX_LOOKED_AROUND if _LOOKS_AROUND.search(pattern) else MAX_MATCHED
+    if max(len(pattern) - MAX_PATTERN, len(text) - most) > 0:
         return False
     undecided = patterns.undecided_patterns()
     return patterns.search(pattern, text) and patterns.undecided_patterns() == undecided

@@ -86,6 +86,7 @@ ON_DEMAND = {
     "adaptation": {"tools"},
     "gateway": {"authorization", "contract", "runtime", "telemetry", "tools"},
     "offer": {"adaptation", "authorization", "runtime"},
+    "settings": {"runtime"},
     "__init__": {"bridge", "config", "errors", "runtime"},
     "answers": {"runtime"},
     "bridge": {

@@ -119,8 +119,11 @@ class Gateway:
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools of all APIs, in the order of the file and of each document, with unique names."""
-        pairs = [(name, tool) for name, bridge in self.bridges.items() for tool in bridge.tools]
+        """The tools of all APIs, in the order of the file and of each document, with unique names.
+
+        The name of its API is the first tag of a tool: a topic of the search, and a rule (`tag:shop`) of settings.
+        """
+        pairs = [(name, _tagged(name, tool)) for name, bridge in self.bridges.items() for tool in bridge.tools]
         tools = tuple(tool for _, tool in pairs)
         if len({tool.name.casefold() for tool in tools}) < len(tools):
             tools = _with_distinct_names(pairs)
@@ -273,6 +276,12 @@ def _line(name: str, bridge: Bridge) -> str:
     names = f", names begin with {prefix}" if prefix else ""
     text = f": {about.description}" if about.description else ""
     return plain_text.line(f"- {about.title or name} ({len(bridge.tools):,} tools{names}){text}", 2000)
+
+
+def _tagged(api: str, tool: Tool) -> Tool:
+    from ..runtime.search.topics import topics_of
+
+    return replace(tool, tags=(api, *(tool.tags or topics_of(tool))))
 
 
 def _with_distinct_names(pairs: Sequence[tuple[str, Tool]]) -> tuple[Tool, ...]:

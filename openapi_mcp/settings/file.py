@@ -161,11 +161,10 @@ class _SettingsReader:
         if option is not None:
             message = f"{option.setting} is a setting of the server, not of one API"
             raise UsageError(message, where=self.where(place), hint="write it above the first table [apis.NAME]")
-        from difflib import get_close_matches
+        from ..runtime.arguments.spelling import suggestion
 
         known = sorted(each.setting for each in SETTINGS.values() if each.is_of_api or not of_api)
-        close = get_close_matches(name.replace("_", "-").lower(), known, n=3, cutoff=0.6)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"settings are {', '.join(known)}"
+        hint = suggestion(name.replace("_", "-"), known) or f"settings are {', '.join(known)}"
         raise UsageError(f"unknown setting: {name.replace('_', '-')}", where=self.where(place), hint=hint)
 
     def _refuse_above(self, option: Option, api: str) -> NoReturn:

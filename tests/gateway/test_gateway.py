@@ -225,6 +225,26 @@ def test_one_search_finds_tools_of_all_apis(folder: Path, apis: Mapping[str, tup
     assert [len(api.requests) for api, _ in apis.values()] == [0, 1]
 
 
+def test_each_api_is_a_topic_of_the_search(folder: Path) -> None:
+    gateway = opened(folder, mode="search")
+    text = json.dumps(call(gateway, "search_tools", {"topic": "books"}).content)
+    assert "books_find" in text
+    assert "shop_" not in text
+
+
+def test_a_program_calls_tools_of_all_apis(folder: Path, apis: Mapping[str, tuple[Api, str]]) -> None:
+    pytest.importorskip("pydantic_monty")
+    apis["shop"][0].answer = [{"id": 7}]
+    apis["books"][0].answer = {"echo": CANARIES["shop"]}
+    code = "[await shop_listItems(), await books_find()]"
+    result = call(opened(folder, mode="code"), "run_code", {"code": code})
+    text = json.dumps(result.content)
+    assert not result.is_error, text
+    assert "7" in text
+    assert CANARIES["shop"] not in text
+    assert [api.requests[0]["x-key"] for api, _ in apis.values()] == list(CANARIES.values())
+
+
 def test_instructions_name_each_api_within_the_limit(folder: Path) -> None:
     text = opened(folder).instructions()
     assert text.splitlines()[0] == "4 tools of 2 APIs:"

@@ -59,6 +59,14 @@ ELICITATION: Final[tuple[Requirement, ...]] = (
         OVER_HTTP + "test_call_is_answered_with_a_page_in_2025_11_25_and_made_after_the_sign_in",
     ),
     must(
+        "elicitation.url.complete",
+        ELICITING[1:2],
+        "client/elicitation, Completion Notifications for URL Mode Elicitation",
+        "The notification that a page is done has its id, and goes to the client that was asked alone.",
+        OVER_HTTP + "test_client_that_listens_is_told_when_the_user_has_signed_in",
+        STORE + "test_end_of_a_page_is_told_to_its_own_session_only",
+    ),
+    must(
         "elicitation.url.secrets",
         ELICITING[1:],
         "client/elicitation, User Interaction Model",

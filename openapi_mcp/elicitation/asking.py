@@ -117,7 +117,7 @@ class Asker:
         await asyncio.wait({done}, timeout=self._max_wait)
         if not done.done():
             raise NoConsent(f"The call was not made: nobody has signed in yet. Make it again after that: {page.url}")
-        await notify(jsonrpc.encode(elicitation.completed(page)))
+        await notify(jsonrpc.encode(elicitation.completed(page.id)))
 
     async def demand_page(self, tool: Tool, page: WebPage, done: "asyncio.Future[Any]") -> None:
         """End the call with the demand that the user open a page, unless it is a repeated one that is `done` in time.

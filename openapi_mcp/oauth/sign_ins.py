@@ -10,7 +10,7 @@ Specification: client/elicitation of 2025-11-25 and 2026-07-28 (URL mode, "URL M
 import asyncio
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Final
@@ -42,7 +42,8 @@ class UserSignIn:
     """A sign-in of a user for a scheme that is not done yet; `key` is that of its token.
 
     `browser` is the digest of the cookie of the browser that opened the page, `state` and `verifier` are those of the
-    request for a code that it was sent away with. `is_identified`: the user has shown who they are.
+    request for a code that it was sent away with. `is_identified`: the user has shown who they are. `session` is that
+    of the client which was asked (2025-11-25).
     """
 
     id: str
@@ -53,6 +54,7 @@ class UserSignIn:
     state: str = field(default="", repr=False)
     verifier: str = field(default="", repr=False)
     is_identified: bool = False
+    session: str = field(default="", repr=False)
 
     def is_answered_by(self, state: str) -> bool:
         """Return whether a state is that of the request for a code."""
@@ -90,10 +92,11 @@ class UserSignIns:
     """The sign-ins of all users of a server that browsers reach at `url` (a `SignIns`).
 
     `door` tells who opens a page; without it this server and its user are on one machine. `sources` are those of the
-    newest document, by the names of their schemes.
+    newest document, by the names of their schemes. `tell` gets a session and the id of a page that was done.
     """
 
     def __init__(self, url: str, store: SealedStore, door: DoorClient | None) -> None:
+        self.tell: Callable[[str, str], None] = _nobody_listens
         self.url = url.rstrip("/")
         self.door = door
         self.store = UserTokens(store)
@@ -135,6 +138,8 @@ class UserSignIns:
         """Keep the token of a user who has signed in. Raises OAuthFailure."""
         await asyncio.to_thread(self.store.put, pending.key, token)
         await asyncio.to_thread(self._pending.take, f"link {pending.key}")
+        if pending.session:
+            self.tell(pending.session, pending.id)
 
     async def _has_token(self, source: TokenSource) -> bool:
         return await asyncio.to_thread(self.store.get, source.key) is not None
@@ -149,8 +154,15 @@ class UserSignIns:
         begun = await asyncio.to_thread(self._pending.get, f"link {source.key}")
         pending = await self.find(begun) if isinstance(begun, str) else None
         if pending is None:
-            pending = UserSignIn(secrets.token_urlsafe(_ID_BYTES), source.name, source.key, source.user)
+            asker = ASKER.get()
+            session = "" if asker is None else asker.session_id
+            page_id = secrets.token_urlsafe(_ID_BYTES)
+            pending = UserSignIn(page_id, source.name, source.key, source.user, session=session)
             await self.keep(pending)
             await asyncio.to_thread(self._pending.put, f"link {source.key}", pending.id, LIFETIME)
         message = f"Sign in to let the tools of this server call the API for you (security scheme {source.name})."
         return WebPage(message, f"{self.url}{START}?id={pending.id}", pending.id)
+
+
+def _nobody_listens(_session: str, _page: str) -> None:
+    """Do nothing: there is no server whose clients could be told."""

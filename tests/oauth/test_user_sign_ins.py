@@ -54,6 +54,16 @@ def test_call_is_answered_with_a_page_in_2025_11_25_and_made_after_the_sign_in(i
     assert it.subjects[before:] == ["ann"]
 
 
+def test_client_that_listens_is_told_when_the_user_has_signed_in(it: World) -> None:
+    client = it.client("olga", HANDSHAKE)
+    (elicitation,) = client.call()["error"]["data"]["elicitations"]
+    with client.listening() as messages:
+        assert signed_in(Person("olga").open(elicitation["url"]))
+        told = next(messages)
+    assert told["method"] == "notifications/elicitation/complete"
+    assert told["params"] == {"elicitationId": elicitation["elicitationId"]}
+
+
 def test_call_is_answered_with_a_page_in_2026_07_28_and_made_when_it_is_repeated(it: World) -> None:
     client, before = it.client("ben", STATELESS), len(it.api.calls)
     asked = client.call()

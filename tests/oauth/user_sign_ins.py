@@ -121,6 +121,15 @@ class Caller:
         answer: dict[str, Any] = self._post("tools/call", params, url).json()
         return answer
 
+    @contextmanager
+    def listening(self) -> Iterator[Iterator[dict[str, Any]]]:
+        """Open the stream of a session; yield its messages."""
+        headers = self._headers | {"Accept": "text/event-stream"}
+        with httpx.stream("GET", self._url, headers=headers, timeout=60) as stream:
+            stream.raise_for_status()
+            lines = stream.iter_lines()
+            yield (json.loads(line.removeprefix("data:")) for line in lines if line.startswith("data: {"))
+
     def page(self, url: str | None = None) -> str:
         """Call a tool that needs a sign-in; return the address of its page."""
         return page_of(self.call(url))

@@ -172,6 +172,8 @@ def _app(
         app.router.routes.extend(door.routes())
     if calls is not None:
         app.router.routes.extend(page.routes(reloader, calls, http, local=local))
+    if users is not None:
+        users.tell = app.sessions.complete
     _add_routes(app, reloader, http, users)
     return app
 

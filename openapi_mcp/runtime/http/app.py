@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from .. import protocol
-from ..protocol import Session, Step, Subscription, ToolCall, jsonrpc
+from ..protocol import Session, Step, Subscription, ToolCall, elicitation, jsonrpc
 from ..request.context import CALLER_HEADERS, FORWARDED
 from ..server.grants import GRANT, SUBJECT_TOKEN
 from ..server.reloadable import ReloadableServer
@@ -78,7 +78,7 @@ def create_app(
     request_timeout: float | None = REQUEST_TIMEOUT,
     keep_alive: float = KEEP_ALIVE,
     background: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
-) -> Starlette:
+) -> "_Application":
     """Return an ASGI application that serves MCP at `path`, and probes at `/health`, `/healthz` and `/readyz`.
 
     `allowed_hosts`, `allowed_origins`, `auth_token` and `door` are those of `AccessPolicy`; `trusted_proxies` are
@@ -124,6 +124,7 @@ def create_app(
     app.router.redirect_slashes = False
     app.shortcut = (path, endpoint)
     app.trusted_proxies = proxies
+    app.sessions = store
     return app
 
 
@@ -147,11 +148,13 @@ async def _ready(request: Request) -> PlainTextResponse:
 class _Application(Starlette):
     """A Starlette application whose `shortcut`, a path and its endpoint, bypasses routing: a tenth of a call.
 
-    `trusted_proxies` is for the limits of connections, which know no requests (see `connections`).
+    `trusted_proxies` is for the limits of connections, which know no requests (see `connections`), `sessions` for what
+    clients are told outside of their requests.
     """
 
     shortcut: tuple[str, "_Endpoint"]
     trusted_proxies: TrustedProxies
+    sessions: SessionStore
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, endpoint = self.shortcut
@@ -358,8 +361,16 @@ class _Endpoint:
     async def _send_changes(self, session: Session, writer: ResponseWriter) -> Reply:
         changes = self._server.changes.listen()
         await writer.begin()
-        async for _ in changes:
-            await writer.notify(jsonrpc.encode(protocol.list_changed()))
+        sending: set[asyncio.Task[None]] = set()
+
+        def say_completed(page_id: str) -> None:
+            task = asyncio.create_task(writer.notify(jsonrpc.encode(elicitation.completed(page_id))))
+            sending.add(task)
+            task.add_done_callback(sending.discard)
+
+        with self._sessions.store.listening(session, say_completed):
+            async for _ in changes:
+                await writer.notify(jsonrpc.encode(protocol.list_changed()))
         return Reply(None, session, 200)
 
 

@@ -117,7 +117,7 @@ _DIGEST_SIZE: Final = 16
 _MAX_ANSWER_BYTES: Final = 200
 """Bytes of an answer that siblings get: a message of theirs has 256, and the forms of this server are that small."""
 
-_ANSWERED, _CANCELLED, ENDED, _LEVEL, _STREAM = b"a", b"c", b"e", b"l", b"s"
+_ANSWERED, _CANCELLED, ENDED, _LEVEL, _OPENED, _STREAM = b"a", b"c", b"e", b"l", b"o", b"s"
 _Value = TypeVar("_Value")
 
 
@@ -138,11 +138,13 @@ class SessionStore:
         self._calls: dict[bytes, dict[bytes, Stop]] = {}
         self._streams: dict[bytes, tuple[int, Stop]] = {}
         self._states: dict[bytes, SessionState] = {}
+        self._listeners: dict[bytes, Callable[[str], object]] = {}
         self._handlers: dict[bytes, Callable[[bytes, bytes], None]] = {
             _ANSWERED: self._on_answered,
             _CANCELLED: self._on_cancelled,
             ENDED: self._on_ended,
             _LEVEL: self._on_level,
+            _OPENED: self._on_opened,
             _STREAM: self._on_stream,
         }
 
@@ -217,6 +219,21 @@ class SessionStore:
             if self._streams.get(key) == (opened, stop):
                 del self._streams[key]
 
+    @contextmanager
+    def listening(self, session: Session, listener: Callable[[str], object]) -> Iterator[None]:
+        """Call `listener` with the id of each page that the user has done, within the block."""
+        key = _key(session)
+        self._listeners[key] = listener
+        try:
+            yield
+        finally:
+            if self._listeners.get(key) is listener:
+                del self._listeners[key]
+
+    def complete(self, session_id: str, page_id: str) -> None:
+        """Tell the client of a session, at whichever process its stream is, that the user has done a page."""
+        self._publish(_OPENED, _id_digest(session_id), page_id.encode())
+
     def receive(self, message: bytes) -> None:
         """Handle a message of a sibling; messages of an unknown kind are ignored."""
         handle = self._handlers.get(message[:1])
@@ -253,6 +270,10 @@ class SessionStore:
         for level in get_args(LogLevel):
             if level.encode() == value:
                 _remember(self._levels, key, level)
+
+    def _on_opened(self, key: bytes, page_id: bytes) -> None:
+        if (listener := self._listeners.get(key)) is not None:
+            listener(page_id.decode("ascii", "replace"))
 
     def _on_stream(self, key: bytes, value: bytes) -> None:
         opened, stop = self._streams.get(key, (None, None))

@@ -81,9 +81,9 @@ def request(request_id: str, question: Question) -> JsonObject:
     return {"jsonrpc": "2.0", "id": request_id, "method": "elicitation/create", "params": params}
 
 
-def completed(page: WebPage) -> JsonObject:
+def completed(page_id: str) -> JsonObject:
     """Return the notification that the user has done what a page is for (2025-11-25)."""
-    return jsonrpc.notification("notifications/elicitation/complete", {"elicitationId": page.id})
+    return jsonrpc.notification("notifications/elicitation/complete", {"elicitationId": page_id})
 
 
 def withdrawal(request_id: str, reason: str) -> JsonObject:

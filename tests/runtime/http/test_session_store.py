@@ -161,3 +161,16 @@ def test_text_is_spent_once_in_all_processes(both: tuple[SessionStore, SessionSt
             assert not spend("used 1")
     assert spend("used 2")
     assert local.restore(ANN) == ANN
+
+
+def test_end_of_a_page_is_told_to_its_own_session_only(both: tuple[SessionStore, SessionStore]) -> None:
+    local, remote = both
+    told: list[tuple[str, str]] = []
+    with (
+        local.listening(ANN, lambda page: told.append(("ann", page))),
+        local.listening(BOB, lambda page: told.append(("bob", page))),
+    ):
+        remote.complete(ANN.id or "", "page-1")
+        remote.complete("nobody", "page-2")
+    remote.complete(ANN.id or "", "page-3")
+    assert told == [("ann", "page-1")]

@@ -173,7 +173,7 @@ def test_page_is_a_request_with_its_id() -> None:
         "elicitationId": "page-1",
     }
     completed = {"method": "notifications/elicitation/complete", "params": {"elicitationId": "page-1"}}
-    assert elicitation.completed(PAGE) == {"jsonrpc": "2.0", **completed}
+    assert elicitation.completed(PAGE.id) == {"jsonrpc": "2.0", **completed}
 
 
 def test_page_that_is_asked_for_by_result_has_no_id() -> None:

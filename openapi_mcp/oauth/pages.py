@@ -17,6 +17,7 @@ import logging
 import secrets
 from dataclasses import replace
 from typing import Final
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -56,8 +57,10 @@ class SignInPages:
         self._is_secure = sign_ins.url.startswith("https:")
 
     def routes(self) -> list[Route]:
-        """Return the routes of the pages."""
-        return [Route(START, self.start, methods=["GET"]), Route(CALLBACK, self.callback, methods=["GET"])]
+        """Return the routes of the pages, with and without the public path: proxies pass it on, or take it away."""
+        pages = ((START, self.start), (CALLBACK, self.callback))
+        prefixes = dict.fromkeys(("", urlsplit(self._sign_ins.url).path))
+        return [Route(prefix + path, page, methods=["GET"]) for prefix in prefixes for path, page in pages]
 
     async def start(self, request: Request) -> Response:
         """Send a browser away to sign in."""

@@ -201,7 +201,7 @@ class OAuthTokens:
         self._sign_ins = sign_ins
         self.sources: dict[str, TokenSource] = {}
         self._settings = settings
-        self._store: SignInStore = TokenStore() if sign_ins is None else sign_ins.store
+        self._store = TokenStore()
         self._of_callers: dict[tuple[str, bytes], TokenSource] = {}
 
     def add(self, scheme: OAuthScheme, variable: str) -> None:
@@ -215,7 +215,7 @@ class OAuthTokens:
             takes_clients = CLIENT_CREDENTIALS in scheme.flows or not scheme.flows
             self.sources[scheme.name] = TokenSource(
                 server=authorization_server(self._settings, scheme, client),
-                store=self._store,
+                store=self._sign_ins.store if is_personal and self._sign_ins is not None else self._store,
                 key=store_key(self._settings.source, scheme, client),
                 document=redact(self._settings.source),
                 name=scheme.name,
@@ -253,7 +253,8 @@ class OAuthTokens:
         try:
             return await source.get(refused)
         except SignInNeeded as needed:
-            if self._sign_ins is None or refused is not None:
+            is_for_users = self._settings.callback is not None
+            if self._sign_ins is None or refused is not None or is_for_users != source.is_personal:
                 raise
             await self._sign_ins.sign_in(source, tool, needed)
         return await source.get()
@@ -349,7 +350,7 @@ async def _held(lock: ProcessLock) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        lock.release()
+        await asyncio.to_thread(lock.release)
 
 
 def _is_static(scheme: SecurityScheme, static: Mapping[str, str]) -> bool:

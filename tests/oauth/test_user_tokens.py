@@ -4,13 +4,16 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
 from starlette.responses import JSONResponse
 
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.oauth.endpoints import AccessToken
+from openapi_mcp.oauth.pages import SignInPages
 from openapi_mcp.oauth.sealed_store import InMemory, SealedStore
 from openapi_mcp.oauth.sign_ins import UserSignIns
+from openapi_mcp.oauth.store import VARIABLE
 from openapi_mcp.runtime.server.grants import GRANT, Grant
 from openapi_mcp.runtime.server.server import Server
 from tests.oauth.apis import Backend, write_document
@@ -21,8 +24,8 @@ REFUSED = JSONResponse({"error": "invalid_grant"}, 400)
 RENEWED = {"access_token": "new-token", "token_type": "Bearer", "expires_in": 300, "refresh_token": "next"}
 
 
-def within(folder: Path, backend: Backend, test: Callable[[Server, UserSignIns], Awaitable[None]]) -> None:
-    """Run a test with a server whose users sign in."""
+def within(folder: Path, backend: Backend, test: Callable[[Server, UserSignIns], Awaitable[None]], *flows: str) -> None:
+    """Run a test with a server whose users sign in, if the document has the flow for that."""
 
     async def run(bridge: Bridge) -> None:
         sign_ins = UserSignIns(URL, SealedStore(InMemory(), b"secret"), None)
@@ -34,7 +37,7 @@ def within(folder: Path, backend: Backend, test: Callable[[Server, UserSignIns],
 
     with running(backend.app) as url:
         flow = {"authorizationUrl": f"{url}/auth", "tokenUrl": f"{url}/token", "scopes": {}}
-        path = write_document(folder, url, {"authorizationCode": flow})
+        path = write_document(folder, url, dict.fromkeys(flows or ["authorizationCode"], flow))
         options = {"no_cache": True, "oauth": ["key.client-id=me"], "sign_in_url": URL}
         asyncio.run(run(Bridge.open(Config.from_options(path, options))))
 
@@ -97,3 +100,25 @@ def test_token_of_another_client_or_server_is_not_used(tmp_path: Path) -> None:
         assert backend.calls == []
 
     within(tmp_path, backend, test)
+
+
+def test_scheme_without_pages_has_one_sign_in_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "tokens"))
+    backend = Backend([REFUSED], {"token"})
+
+    async def test(server: Server, sign_ins: UserSignIns) -> None:
+        assert not sign_ins.sources
+        text = await call(server, "ann")
+        assert "Run `openapi-mcp login" in text
+        assert "/oauth/start" not in text
+
+    within(tmp_path, backend, test, "deviceAuthorization")
+
+
+def test_pages_behind_a_proxy_are_at_the_public_path_too() -> None:
+    def paths(url: str) -> list[str]:
+        return [route.path for route in SignInPages(UserSignIns(url, SealedStore(InMemory(), b"x"), None)).routes()]
+
+    own = ["/oauth/start", "/oauth/callback"]
+    assert paths("https://example.com") == own
+    assert paths("https://example.com/pets/") == [*own, "/pets/oauth/start", "/pets/oauth/callback"]

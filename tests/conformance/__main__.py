@@ -8,12 +8,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.conformance import suite
-from tests.conformance.bridge import served
+from tests.conformance import jobs, suite
+from tests.conformance.bridge import served, served_jobs
 
 
 def main() -> int:
-    """Run each requested revision with each requested number of workers."""
+    """Run each requested revision, and the extension for tasks, with each requested number of workers."""
     options = _parser().parse_args()
     command = suite.install()
     with tempfile.TemporaryDirectory() as folder:
@@ -23,6 +23,7 @@ def main() -> int:
             for workers in options.workers
             for revision in options.revision
         ]
+        verdicts += [_run_tasks(command, workers, results / f"tasks-{workers}") for workers in options.workers]
     return 0 if all(verdicts) else 1
 
 
@@ -52,6 +53,27 @@ def _run(command: list[str], revision: str, workers: int, results: Path) -> bool
     if not result.passed:
         _print(result.output[result.output.rfind("Total: ") :])
     return result.passed
+
+
+def _run_tasks(command: list[str], workers: int, results: Path) -> bool:
+    """Run the scenarios of the extension for tasks; return whether all checks pass that a REST API can pass."""
+    results.mkdir(parents=True)
+    with served_jobs("--workers", str(workers), log=results / "bridge.log") as url:
+        checks = [
+            check
+            for scenario in jobs.SCENARIOS
+            for check in suite.run_scenario(command, url, scenario, results / scenario)
+        ]
+    failed = [check for check in checks if check.status in ("FAILURE", "WARNING")]
+    unexpected = [check for check in failed if check.id not in jobs.EXPECTED_FAILURES]
+    passed = bool(checks) and not unexpected
+    counts = (
+        f"{sum(check.status == 'SUCCESS' for check in checks)} checks passed, {len(failed)} need more than REST has"
+    )
+    _print(f"tasks, {workers} worker{'s' if workers > 1 else ''}: {'passed' if passed else 'FAILED'} ({counts})")
+    for check in unexpected:
+        _print(f"  {check.status} {check.scenario}:{check.id}: {check.message}")
+    return passed
 
 
 def _print(text: str) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
+from tests.conformance import jobs
 from tests.conformance.backend import create_app
 from tests.conftest import ROOT
 from tests.servers import running
@@ -30,6 +31,16 @@ def served(*options: str, log: Path) -> Iterator[str]:
         document = Path(folder) / DOCUMENT.name
         shutil.copyfile(DOCUMENT, document)
         with running(create_app(document)) as api, _process(document, api, options, log) as url:
+            yield url
+
+
+@contextmanager
+def served_jobs(*options: str, log: Path) -> Iterator[str]:
+    """Serve the API of jobs until the block ends; yield the MCP endpoint. `options` are added to the command."""
+    with tempfile.TemporaryDirectory() as folder, running(jobs.create_app()) as api:
+        document = Path(folder) / "jobs.json"
+        jobs.write_document(document, api)
+        with _process(document, api, options, log) as url:
             yield url
 
 

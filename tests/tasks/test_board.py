@@ -72,11 +72,12 @@ class Client:
 
     async def ended(self, task_id: str) -> dict[str, Any]:
         """Ask for a task until it has ended; return it."""
-        task: dict[str, Any] = (await self.request("tasks/get", taskId=task_id))["result"]
-        if task["status"] != "working":
-            return task
-        await asyncio.sleep(0.001)
-        return await self.ended(task_id)
+        for _ in range(10_000):
+            task: dict[str, Any] = (await self.request("tasks/get", taskId=task_id))["result"]
+            if task["status"] != "working":
+                return task
+            await asyncio.sleep(0.001)
+        raise AssertionError("the task does not end")
 
 
 def run(

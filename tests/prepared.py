@@ -9,9 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.hostile_documents import ROOT, Measured
 
@@ -40,9 +41,12 @@ for line in sys.stdin:
     request = json.loads(line)
     pid = os.fork()
     if pid == 0:
-        resource.setrlimit(resource.RLIMIT_AS, (request["memory"],) * 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (request["cpu"],) * 2)
-        for number, name, flags in ((0, os.devnull, os.O_RDONLY), (1, request["out"], os.O_WRONLY | os.O_CREAT),
+        for limit, value in request["limits"].items():
+            resource.setrlimit(getattr(resource, limit), (value,) * 2)
+        if request["environment"] is not None:
+            os.environ.clear()
+            os.environ.update(request["environment"])
+        for number, name, flags in ((0, request["in"], os.O_RDONLY), (1, request["out"], os.O_WRONLY | os.O_CREAT),
                                     (2, request["err"], os.O_WRONLY | os.O_CREAT)):
             os.dup2(os.open(name, flags, 0o600), number)
         code = run(request["arguments"])
@@ -69,14 +73,46 @@ def _process() -> "subprocess.Popen[str]":
 def measure(arguments: Sequence[str], *, seconds: float = 100.0, cpu: int = 30, memory: int = 4 << 30) -> Measured:
     """Run `openapi-mcp` as `hostile_documents.measure` does, without the time of its imports."""
     began = time.monotonic()
+    done, used_cpu, peak = _run(arguments, seconds=seconds, limits={"RLIMIT_AS": memory, "RLIMIT_CPU": cpu})
+    code = done.returncode if done.returncode >= 0 else None
+    stdout, stderr = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    return Measured(code, stdout, stderr, time.monotonic() - began, used_cpu, peak)
+
+
+def run(
+    *arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None, seconds: float = 60.0
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run `openapi-mcp` in ROOT as `subprocess.run` does, without the time of its imports.
+
+    A command that takes longer is killed: its return code is negative.
+    """
+    return _run(arguments, seconds=seconds, stdin=stdin, environment=environment)[0]
+
+
+def _run(
+    arguments: Sequence[str],
+    *,
+    seconds: float,
+    limits: Mapping[str, int] = MappingProxyType({}),
+    stdin: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+) -> "tuple[subprocess.CompletedProcess[bytes], float, float]":
+    """Return a finished command, the seconds of CPU time that it took, and its peak memory in MiB."""
     process = _process()
     assert process.stdin
     assert process.stdout
     with tempfile.TemporaryDirectory() as folder:
-        out, err = Path(folder, "out"), Path(folder, "err")
-        request = {"arguments": list(arguments), "seconds": seconds, "cpu": cpu, "memory": memory}
-        process.stdin.write(json.dumps({**request, "out": str(out), "err": str(err)}) + "\n")
+        paths = {name: Path(folder, name) for name in ("in", "out", "err")}
+        paths["in"].write_bytes(stdin)
+        request = {
+            "arguments": list(arguments),
+            "seconds": seconds,
+            "limits": dict(limits),
+            "environment": None if environment is None else dict(environment),
+            **{name: str(path) for name, path in paths.items()},
+        }
+        process.stdin.write(json.dumps(request) + "\n")
         process.stdin.flush()
         code, used_cpu, peak = json.loads(process.stdout.readline())
-        stdout, stderr = (path.read_text(errors="replace") if path.exists() else "" for path in (out, err))
-    return Measured(code if code >= 0 else None, stdout, stderr, time.monotonic() - began, used_cpu, peak)
+        out, err = (paths[name].read_bytes() if paths[name].exists() else b"" for name in ("out", "err"))
+    return subprocess.CompletedProcess(list(arguments), code, out, err), used_cpu, peak

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from openapi_mcp.cli.commands import is_used
 from openapi_mcp.cli.main import app
+from tests import prepared
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.process
@@ -25,16 +26,8 @@ DOCUMENT = "specs/petstore.yaml"
 def run(
     *arguments: str, stdin: str = "", code: int = 0, environment: Mapping[str, str] = ENVIRONMENT
 ) -> subprocess.CompletedProcess[str]:
-    result = subprocess.run(
-        [sys.executable, "-m", "openapi_mcp", *arguments],
-        cwd=ROOT,
-        env=environment,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = prepared.run(*arguments, stdin=stdin.encode(), environment=environment)
+    result = subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
     assert result.returncode == code, result.stderr
     return result
 

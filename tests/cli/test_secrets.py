@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from openapi_mcp.cli.main import app
+from tests import prepared
 from tests.conftest import ROOT
 from tests.runtime.echo import Echo, Recorded, answer, echoing
 
@@ -92,11 +93,8 @@ class Shop:
 
     def run(self, *arguments: str, code: int = 0, stdin: str = "") -> str:
         """Run a command and return what it printed, in which no secret is."""
-        command = [sys.executable, "-m", "openapi_mcp", *arguments]
         environment = ENVIRONMENT | {"OPENAPI_MCP_CACHE": str(self.folder / "cache")}
-        result = subprocess.run(
-            command, cwd=ROOT, env=environment, input=stdin.encode(), capture_output=True, timeout=60, check=False
-        )
+        result = prepared.run(*arguments, stdin=stdin.encode(), environment=environment)
         printed = result.stdout + result.stderr
         assert result.returncode == code, printed.decode()
         assert_no_secret(printed)

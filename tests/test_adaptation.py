@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 from typer.testing import CliRunner
 
-from openapi_mcp.adaptation import changes, listed, named
+from openapi_mcp.adaptation import changes, listed, named, report
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.cli.main import app
 from openapi_mcp.clients.dialect import MAX_SCHEMAS, in_dialect
@@ -210,6 +210,12 @@ def test_automatic_mode_counts_what_the_client_takes(tmp_path: Path, client: str
     assert bridge.mode_decision.searches is searches
     if searches:
         assert "more than the 80 that the client accepts" in bridge.mode_decision.reason
+        cures = {
+            searched: report(bridge.tools, bridge.tools, PROFILES[client], searched=searched)[0]
+            for searched in (True, False)
+        }
+        assert cures[True] == "for Cursor: 100 tools are more than the 80 that it takes: they are searched"
+        assert cures[False].endswith("it takes: use --mode search, --include or --read-only")
 
 
 def test_results_and_instructions_keep_to_the_limits_of_the_client() -> None:

@@ -10,7 +10,7 @@ import ipaddress
 import threading
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -143,9 +143,10 @@ def _open_gateway(
     file = settings.contents()
     _check_command_line(settings.command_line)
     options = {**file.options, **settings.command_line}
+    config = Config.from_options("", options)
     gateway = Gateway.open(
-        Config.from_options("", options),
-        {name: _config(file, name, settings.command_line) for name in file.apis},
+        config,
+        {name: _config(file, name, settings.command_line, config) for name in file.apis},
         progress,
         check=check,
         strict=bool(options.get("strict")),
@@ -165,11 +166,12 @@ def _check_command_line(options: Mapping[str, Any]) -> None:
             raise UsageError(f"--{SETTINGS[name].setting} is an option of one API", where="the options", hint=hint)
 
 
-def _config(file: FileSettings, name: str, command_line: Mapping[str, Any]) -> Config:
-    """Return the options of one API; the command line wins. Raises UsageError."""
+def _config(file: FileSettings, name: str, command_line: Mapping[str, Any], server: Config) -> Config:
+    """Return the options of one API of a server; the command line wins. Raises UsageError."""
     options = {"prefix": name, **file.of_api(name), **command_line}
     console.hide(console.secrets_of_options(options["spec"], options))
-    return Config.from_options(options["spec"], {key: options[key] for key in options.keys() - _OF_ALL})
+    config = Config.from_options(options["spec"], {key: options[key] for key in options.keys() - _OF_ALL})
+    return replace(config, max_result_tokens=replace(config, client=server.client).result_tokens)
 
 
 def drop_placeholders(environment: MutableMapping[str, str]) -> None:

@@ -40,7 +40,7 @@ SERVER_OPTIONS: Final = (
         "select", LIMITS, CALLING,
         "Offer the arguments `select` (JMESPath: what a result shows of the answer) and `pages` (of a list, read as one) "
         "for tools with large answers (auto), for all, or never. They add 45 tokens to a tool.",
-        choices=("auto", "all", "never"), default="auto"
+        choices=("auto", "all", "never"), default="auto", scope="each"
     ),
     Option(
         "max_response_size", LIMITS, CALLING,
@@ -151,11 +151,11 @@ SERVER_OPTIONS: Final = (
         "auth_scopes", ACCESS, SERVE,
         "Scopes that tokens need for the tools of a pattern (delete*, method:get, tag:pets, path:/pets/*), instead of "
         "those in the document; the first pattern that matches counts. 'a b|c' is a and b, or c.",
-        metavar="PATTERN=SCOPES", many=True, pairs=True
+        metavar="PATTERN=SCOPES", many=True, pairs=True, scope="server"
     ),
     Option(
         "auth_includes", ACCESS, SERVE, "A scope that includes others: 'repo=repo:read repo:write', 'admin=*'.",
-        metavar="SCOPE=SCOPES", many=True, pairs=True
+        metavar="SCOPE=SCOPES", many=True, pairs=True, scope="server"
     ),
     Option(
         "allow_unauthenticated", ACCESS, SERVE, "Listen to other machines without --auth-token or --auth-issuer.",

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -243,6 +244,51 @@ def test_a_program_calls_tools_of_all_apis(folder: Path, apis: Mapping[str, tupl
     assert "7" in text
     assert CANARIES["shop"] not in text
     assert [api.requests[0]["x-key"] for api, _ in apis.values()] == list(CANARIES.values())
+
+
+def test_workflows_of_an_api_are_tools_that_call_it(folder: Path, apis: Mapping[str, tuple[Api, str]]) -> None:
+    steps = [{"stepId": "list", "operationId": "listItems"}, {"stepId": "find", "operationId": "find"}]
+    source = {"name": "books", "url": "books.json", "type": "openapi"}
+    workflow = {"workflowId": "look", "summary": "Look for a book.", "steps": steps}
+    arazzo = {"arazzo": "1.0.1", "info": {"title": "W", "version": "1"}, "sourceDescriptions": [source]}
+    (folder / "look.json").write_text(json.dumps({**arazzo, "workflows": [workflow]}))
+    add(folder, 'workflow = ["look.json"]\n')
+    gateway = opened(folder)
+    assert gateway.catalog.tools[0].name == "books_look"
+    result = call(gateway, "books_look")
+    assert not result.is_error, result.content
+    assert [len(api.requests) for api, _ in apis.values()] == [0, 2]
+    assert apis["books"][0].requests[0]["x-key"] == CANARIES["books"]
+
+
+def test_scopes_of_callers_are_for_the_names_that_they_see(folder: Path) -> None:
+    gateway = opened(folder, auth_scopes=["shop_*=shop", "tag:books=books"])
+    names = [tool.name for tool in gateway.rights.catalog(frozenset({"shop"})).tools]
+    assert names == ["shop_listItems", "shop_removeItem"]
+    assert gateway.rights.offered == ("books", "shop")
+    with pytest.raises(UsageError, match="no tool matches"):
+        opened(folder, auth_scopes=["listItems=shop"])
+
+
+def test_calls_that_destroy_are_confirmed(folder: Path, apis: Mapping[str, tuple[Api, str]]) -> None:
+    async def run() -> list[CallToolResult]:
+        server = opened(folder, confirm="destructive").server()
+        refused = await server.call("shop_removeItem", {})
+        [phrase] = re.findall(r'_confirm: "(.*?)"', refused.content[0]["text"])
+        agreed = await server.call("shop_removeItem", {"_confirm": phrase})
+        await server.aclose()
+        return [refused, agreed]
+
+    refused, agreed = asyncio.run(run())
+    assert refused.is_error
+    assert not agreed.is_error
+    assert [len(api.requests) for api, _ in apis.values()] == [1, 0]
+
+
+def test_results_keep_to_the_limit_of_the_client(folder: Path) -> None:
+    add(folder, "max-result-tokens = 90000\n", first=True)
+    limits = [bridge.config.result_tokens for bridge in opened(folder, client="claude").bridges.values()]
+    assert limits == [25_000, 25_000]
 
 
 def test_instructions_name_each_api_within_the_limit(folder: Path) -> None:

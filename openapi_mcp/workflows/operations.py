@@ -133,7 +133,6 @@ def compile_call(
 ) -> OperationCall:
     """Return the call of a tool with some parameters and a body. Raises UnknownParameter."""
     values, headers = list[tuple[str, StepParameter]](), dict[str, Any]()
-    tool = replace(tool, confirm=False)  # the user is asked before the workflow
     if payload is not None:
         tool, payload = _with_body(tool, payload)
     for parameter in parameters:

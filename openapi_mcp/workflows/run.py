@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -159,9 +159,10 @@ class Run:
                 self.sent.append(note)
 
         calls = self.call.using(StepEvents(self.call.events, responses), call.api)
+        tool = replace(call.tool, confirm=False)  # the user was asked before the workflow
         token = FORWARDED.set((*(() if call.api else FORWARDED.get()), *request.headers))
         try:
-            result = await calls(call.tool, request.arguments, max_result_bytes=_RESULT_BYTES, on_sent=on_sent)
+            result = await calls(tool, request.arguments, max_result_bytes=_RESULT_BYTES, on_sent=on_sent)
         finally:
             FORWARDED.reset(token)
         responses[:] = map(calls.sanitizer.response, responses[-1:])

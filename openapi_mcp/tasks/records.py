@@ -134,7 +134,7 @@ def _read(path: Path) -> TaskRecord | None:
         if path.stat().st_size > MAX_RECORD_BYTES:
             return None
         return TaskRecord(**json.loads(path.read_text()))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
 
 

@@ -49,11 +49,7 @@ def _operation(name: str, /, **properties: str) -> dict[str, Any]:
     return {
         "operationId": name,
         "summary": name.replace("_", " ").capitalize(),
-        **(
-            {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
-            if properties
-            else {}
-        ),
+        **(body if properties else {}),
         "responses": {"200": {"description": "The result.", "content": text}, "202": {"description": "Accepted."}},
     }
 

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from openapi_mcp.document.model import Document
+from openapi_mcp.elicitation.confirmation import Confirmation
 from openapi_mcp.runtime.protocol import ServerDescription, Session
 from openapi_mcp.runtime.request.build import RequestOptions
 from openapi_mcp.runtime.server.catalog import Catalog
@@ -45,9 +46,12 @@ class Client:
     jobs: Jobs
     sent: list[bytes] = field(default_factory=list)
 
-    async def request(self, method: str, *, has_tasks: bool = True, **params: Any) -> dict[str, Any]:
+    async def request(
+        self, method: str, capabilities: Mapping[str, Any] | None = None, *, has_tasks: bool = True, **params: Any
+    ) -> dict[str, Any]:
         """Return the response to a request of 2026-07-28."""
-        capabilities = {"extensions": {EXTENSION: {}}} if has_tasks else {}
+        if capabilities is None:
+            capabilities = {"extensions": {EXTENSION: {}}} if has_tasks else {}
         meta = {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": capabilities,
@@ -374,5 +378,49 @@ def test_a_replaced_server_is_closed_after_its_tasks() -> None:
         client.jobs.release.set()
         assert (await client.ended(task_id))["status"] == "completed"
         await reloadable.aclose()
+
+    run(scenario)
+
+
+def test_user_is_asked_before_a_call_becomes_a_task() -> None:
+    async def scenario(client: Client) -> None:
+        client.server._elicitor = client.server._calls._elicitor = Confirmation(all_changes=True)
+        arguments = {"kind": "location"}
+        capabilities = {"extensions": {EXTENSION: {}}, "elicitation": {"form": {}}}
+        asked = await client.request("tools/call", capabilities, name="startJob", arguments=arguments)
+        question = asked["result"]
+        assert question["resultType"] == "input_required"
+        assert "taskId" not in question
+        answers = {"question": {"action": "accept", "content": {"confirm": True}}}
+        again = await client.request(
+            "tools/call",
+            capabilities,
+            name="startJob",
+            arguments=arguments,
+            inputResponses=answers,
+            requestState=question["requestState"],
+        )
+        created = again["result"]
+        assert created["resultType"] == "task"
+        assert not {"requestState", "inputRequests"} & created.keys()
+        assert (await client.ended(created["taskId"]))["result"]["structuredContent"] == RESULT
+
+    run(scenario)
+
+
+def test_call_that_ends_with_an_error_of_the_protocol_is_a_failed_task() -> None:
+    async def scenario(client: Client) -> None:
+        task = board._RunningTask(board.TaskRecord(owner="", seconds=60), None)
+        error = {"code": -32603, "message": "It cannot be written."}
+
+        async def work() -> dict[str, Any]:
+            return {"jsonrpc": "2.0", "id": 1, "error": error}
+
+        task.work = asyncio.create_task(work())
+        await task.work
+        task.write(**board._ending(task.work))
+        found = (await client.request("tasks/get", taskId=task.record.id))["result"]
+        assert (found["status"], found["error"], found["statusMessage"]) == ("failed", error, error["message"])
+        assert "result" not in found
 
     run(scenario)

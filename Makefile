@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check format fuzz faults replicas corpus conformance golden renew docs prism retrieval agents clean
+.PHONY: help demo quick test check format fuzz faults ui screenshots replicas corpus conformance golden renew docs prism retrieval agents clean
 
 help: ## Show this list
 	@echo "Usage: make TARGET. The first one prepares $(VENV), once; that takes about a minute."
@@ -61,6 +61,12 @@ fuzz: $(READY) ## Draw new cases for property tests and hostile clients (CASES=1
 faults: $(READY) ## Do everything hostile to a server and measure how long others wait (NAMES='gzip clients': only these)
 	@$(BIN)/python -m tests.faults $(NAMES)
 
+ui: $(READY) ## Run the tests of the page, those in headless Chromium among them
+	@$(PYTEST) tests/ui $(PYTEST_ARGS)
+
+screenshots: $(READY) ## Take the pictures of the page in docs/ (needs Chromium)
+	@$(BIN)/python -m tests.ui
+
 replicas: $(READY) ## Make 10,000 calls through nginx to two replicas that share Redis, and kill one (needs redis-server, nginx)
 	@SOAK=$${SOAK:-10000} $(PYTEST) -s --timeout 0 tests/replicas $(PYTEST_ARGS)
 
@@ -93,4 +99,4 @@ agents: $(READY) ## Carry out scripted tasks in each mode and count tokens (FAST
 	@$(BIN)/python -m benchmarks.agents $(if $(FASTMCP),--fastmcp $(FASTMCP))
 
 clean: ## Remove everything that these targets created
-	@rm -rf .venv .venv-* dist build node_modules tests/clients/node_modules tests/conformance/node_modules benchmarks/prism/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv .venv-* dist build node_modules tests/clients/node_modules tests/conformance/node_modules tests/ui/node_modules benchmarks/prism/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
 from ..bridge import Bridge
+from ..clients.table import CLIENTS
 from ..errors import BridgeError
 from ..gateway.gateway import bridges_of
 from ..runtime.http.timeouts import SHUTDOWN_EVENT
@@ -30,7 +31,7 @@ from .tool_list import RISKS, ToolFilter, ToolTable, risk_of
 class Views:
     """The answers of the page to requests that were let in; what takes long works in threads.
 
-    The scope of a request has `page_head`, what precedes the HTML of a whole page, `page_fields`, its own header fields,
+    The scope of a request has `page_head`, which precedes the HTML of a whole page, `page_fields`, header fields of it,
     and `page_csrf`, the token of its session.
     """
 
@@ -105,7 +106,7 @@ class Views:
 
     async def _tool_values(self, tool: Tool | None) -> dict[str, Any]:
         if tool is None:
-            return {"tool": None, "risks": RISKS}
+            return {"tool": None, "risks": RISKS, "clients": [(each.name, each.title) for each in CLIENTS.values()]}
         table = await self._table()
         fields = await asyncio.to_thread(FormSchema(tool.input_schema).fields)
         row = next(row for row in table.rows if row.name == tool.name)
@@ -222,7 +223,14 @@ class Views:
         running = await asyncio.to_thread(overview.connections, self._source, served, url)
         started, reason = await asyncio.to_thread(overview.commands, self._source, served)
         return await self._page(
-            request, "connect.html", "connect", url=url, running=running, started=started, reason=reason
+            request,
+            "connect.html",
+            "connect",
+            url=url,
+            client=request.query_params.get("client", ""),
+            running=running,
+            started=started,
+            reason=reason,
         )
 
     async def _problems(self, request: Request) -> Response:

@@ -236,31 +236,30 @@ const scenarios = {
     await page.waitForSelector("#call-form");
     await page.fill("#query", "");
     await page.waitForFunction(() => document.querySelector(".count").textContent.trim().startsWith("1,"));
-    for (let rows = 0; rows < 1200;) {
-      await page.locator(".more").scrollIntoViewIfNeeded({ timeout: 2000 }).catch(() => {});
-      rows = await page.locator(".rows a").count();
-      if (!(await page.locator(".more").count())) break;
+    while (await page.locator(".rows a").count() < 1223) {
+      await page.evaluate(() => document.querySelector(".more")?.scrollIntoView());
+      await page.waitForTimeout(20);
     }
     return { before, rows: await page.locator(".rows a").count(), responseStart, domInteractive };
   },
 
   async pictures() {
-    const light = await open("/", { colorScheme: "light", deviceScaleFactor: 2 });
+    const light = await open("/", { colorScheme: "light", deviceScaleFactor: 1.5 });
     await light.waitForFunction(() => document.querySelector("#tokens").textContent.includes("--compact"));
     await light.screenshot({ path: `${job.shots}/page.png` });
-    const dark = await open("/ui/tools/listPets", { colorScheme: "dark", deviceScaleFactor: 2 });
+    const dark = await open("/ui/tools/listPets", { colorScheme: "dark", deviceScaleFactor: 1.5 });
     await dark.fill('[name="/limit#number"]', "2");
     await dark.click("#call-form button:text('Call')");
     await dark.waitForSelector(".sides");
     await dark.screenshot({ path: `${job.shots}/page-call.png` });
-    const calls = await open("/ui/calls", { colorScheme: "light", deviceScaleFactor: 2, viewport: { width: 1280, height: 420 } });
+    const calls = await open("/ui/calls", { colorScheme: "light", deviceScaleFactor: 1.5, viewport: { width: 1280, height: 420 } });
     await calls.waitForSelector("#live-state.set");
     await call("listPets", { limit: 3 });
     await call("getPet", { petId: 1 });
     await call("getPet", { petId: 4711 });
     await calls.waitForFunction(() => document.querySelectorAll("#calls tr").length === 3);
     await calls.screenshot({ path: `${job.shots}/page-calls.png` });
-    const narrow = await open("/ui/tools/createPet", { colorScheme: "light", deviceScaleFactor: 2, viewport: { width: 390, height: 844 } });
+    const narrow = await open("/ui/tools/createPet", { colorScheme: "light", deviceScaleFactor: 1.5, viewport: { width: 390, height: 844 } });
     await narrow.screenshot({ path: `${job.shots}/page-narrow.png` });
     return {};
   },

@@ -54,7 +54,7 @@ def find_file(folder: Path) -> Path | None:
     try:
         text = read_regular(path, MAX_SETTINGS_BYTES)
         tables: Any = tomllib.loads(text.decode()) if TABLE[-1].encode() in text else {}
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return path if isinstance(_inner(tables, TABLE), dict) else None
 

@@ -150,8 +150,8 @@ EXPLANATIONS: Final = (
     ),
     Explanation(
         "the document's",
-        "its patterns are written between slashes, `/^…$/`: read to the letter, no string matches them",
-        r'must match pattern "/\^',
+        "its patterns are written between slashes, `/…/`: read to the letter, no string matches them",
+        r'must match pattern "/.*/"$',
         ("redocly-pets",),
     ),
     Explanation(

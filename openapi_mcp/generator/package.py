@@ -156,9 +156,9 @@ class _PackageWriter:
                 )
 
     @cached_property
-    def _samples(self) -> list[Mapping[str, Source]]:
+    def _samples(self) -> list[dict[str, Source]]:
         """The sample calls of the tools of each module, and the names of those without, as source."""
-        samples: list[Mapping[str, Source]] = []
+        samples: list[dict[str, Source]] = []
         for module in self._modules:
             calls, uncalled = sample_calls((function.tool for function in module.functions), self._credentials)
             tests = [(call.tool, call.arguments, call.method, call.target) for call in calls]

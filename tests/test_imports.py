@@ -51,6 +51,7 @@ RARE = {
     "runtime.server.deviations",
     "runtime.server.functions",
     "tools.names",
+    "workflows.bridged",
 }
 """Modules that few starts need, or that only a call needs: imported where they are used."""
 HTTP_SERVER = {"starlette", "uvicorn"}

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.runtime.types import CallToolResult
+from openapi_mcp.workflows.tools import WorkflowTool
 from tests.servers import running
 
 Answer = Callable[["Sent"], Any]
@@ -101,6 +102,12 @@ def call(opened: Bridge, name: str, arguments: Mapping[str, Any] | None = None) 
             await server.aclose()
 
     return asyncio.run(run())
+
+
+def tools_of(opened: Bridge) -> tuple[WorkflowTool, ...]:
+    """The workflows of a bridge as tools."""
+    assert opened.workflows is not None
+    return opened.workflows.tools
 
 
 def text(result: CallToolResult) -> str:

@@ -8,7 +8,7 @@ import pytest
 from starlette.responses import RedirectResponse, Response
 
 from tests.conftest import SHARED
-from tests.workflows.api import TableApi, bridge, call, serving, text, write
+from tests.workflows.api import TableApi, bridge, call, serving, text, tools_of, write
 
 EXAMPLES = SHARED / "standards" / "arazzo" / "examples" / "1.0.0"
 
@@ -32,7 +32,7 @@ def test_apply_coupon_finds_a_pet_and_its_coupon_and_orders_it_by_another_workfl
         }
     )
     opened = bridge(EXAMPLES / "pet-coupons.openapi.yaml", EXAMPLES / "pet-coupons.arazzo.yaml", url=api.url)
-    assert [tool.name for tool in opened.workflows.tools] == ["apply-coupon", "buy-available-pet", "place-order"]
+    assert [tool.name for tool in tools_of(opened)] == ["apply-coupon", "buy-available-pet", "place-order"]
     result = call(opened, "apply-coupon", {"my_pet_tags": ["puppy", "dalmatian"]})
     assert not result.is_error, text(result)
     assert result.structured_content == {"apply_coupon_pet_order_id": 99}

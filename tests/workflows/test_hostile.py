@@ -13,7 +13,7 @@ from openapi_mcp.errors import BridgeError
 from openapi_mcp.workflows.evaluation import expressions
 from openapi_mcp.workflows.evaluation.conditions import evaluate, parse_condition
 from openapi_mcp.workflows.evaluation.scope import walk
-from tests.workflows.api import TableApi, bridge, call, description, serving, text, write
+from tests.workflows.api import TableApi, bridge, call, description, serving, text, tools_of, write
 from tests.workflows.test_runs import SPEC, Folder, step
 
 SECRET = "sk-live-4711-secret"
@@ -82,7 +82,7 @@ def test_no_text_of_a_document_is_run_as_code(folder: Folder, tmp_path: Path) ->
             {"workflowId": f"w{number}-{kind}", "inputs": inputs, "steps": [each]} for kind, each in enumerate(parts)
         ]
     opened = folder.open(*workflows)
-    for tool in opened.workflows.tools:  # type: ignore[union-attr]
+    for tool in tools_of(opened):
         result = call(opened, tool.name, {"x": "v"})
         assert "Traceback" not in text(result)
         assert "the reason is in its log" not in text(result), text(result)
@@ -149,7 +149,7 @@ def test_patterns_take_bounded_time_and_what_is_not_decided_fails(folder: Folder
     queries = [{"context": "$response.body", "condition": each, "type": "jsonpath"} for each in in_query]
     for criterion in (*fixed, *queries):
         opened = folder.open({"workflowId": "flow", "steps": [step("one", successCriteria=[criterion])]})
-        assert not opened.workflows.tools or call(opened, "flow").is_error  # type: ignore[union-attr]
+        assert not tools_of(opened) or call(opened, "flow").is_error
     for pattern in (*SLOW_PATTERNS, "(", "a" * 5000, "(?P<x>", "\\"):
         assert folder.run(step("one", successCriteria=[given]), inputs={"p": pattern}).is_error
 
@@ -170,7 +170,7 @@ def test_queries_take_bounded_time(folder: Folder) -> None:
         criterion = {"context": "$response.body", "condition": query, "type": "jsonpath"}
         workflow = {"workflowId": "flow", "steps": [step("one", successCriteria=[criterion])]}
         opened = folder.open(workflow)
-        assert not opened.workflows.tools or call(opened, "flow").is_error, query  # type: ignore[union-attr]
+        assert not tools_of(opened) or call(opened, "flow").is_error, query
 
 
 def test_circles_end(folder: Folder) -> None:
@@ -200,7 +200,7 @@ def test_circles_end(folder: Folder) -> None:
         "parameters": {"q": value},
     }
     opened = folder.open(itself, ping, pong, before, after, forever, jump, each, loop, component, components=components)
-    made = {tool.name: text(call(opened, tool.name)) for tool in opened.workflows.tools}  # type: ignore[union-attr]
+    made = {tool.name: text(call(opened, tool.name)) for tool in tools_of(opened)}
     for name in ("itself", "ping", "pong", "before", "after", "jump"):
         assert "nested more than 8 deep" in made[name], name
     assert "has made 100 steps" in made["forever"]
@@ -267,9 +267,9 @@ def test_no_value_chooses_the_host(folder: Folder, other: TableApi) -> None:
         {"workflowId": "c", "steps": [step("one", "$sourceDescriptions.two.listItems")]},
     ]
     opened = folder.open(*workflows, sourceDescriptions=sources)
-    for tool in opened.workflows.tools:  # type: ignore[union-attr]
+    for tool in tools_of(opened):
         call(opened, tool.name)
-    assert [tool.name for tool in opened.workflows.tools] == ["c"]  # type: ignore[union-attr]
+    assert [tool.name for tool in tools_of(opened)] == ["c"]
     assert not other.sent, "the document that is served stands for the source, and its host gets the calls"
 
 
@@ -307,12 +307,12 @@ def test_documents_are_bounded(folder: Folder, tmp_path: Path) -> None:
         {"workflowId": "long", "steps": [step("one", parameters=[
             {"name": "q", "in": "query", "value": "$inputs." + "x" * 5000}])]},
     ]  # fmt: skip
-    assert not folder.open(*workflows).workflows.tools  # type: ignore[union-attr]
+    assert not tools_of(folder.open(*workflows))
     bomb = tmp_path / "bomb.yaml"
     lines = ["arazzo: 1.0.0", "a: &a [x,x,x,x,x,x,x,x,x]"]
     lines += [f"{chr(98 + n)}: &{chr(98 + n)} [{','.join([f'*{chr(97 + n)}'] * 9)}]" for n in range(9)]
     bomb.write_text("\n".join(lines))
-    assert not bridge(folder.spec, bomb).workflows.tools, "read, without the aliases beyond the limit"  # type: ignore[union-attr]
+    assert not tools_of(bridge(folder.spec, bomb)), "read, without the aliases beyond the limit"
     bomb.write_text("arazzo: !!python/object/apply:os.system ['true']\nworkflows: []\n")
     with pytest.raises(BridgeError):
         bridge(folder.spec, bomb)
@@ -328,7 +328,7 @@ def test_sources_reach_no_files_and_hosts_beyond_the_rules(url: str, kind: str, 
     named = {"operationId" if kind == "openapi" else "workflowId": "$sourceDescriptions.evil.x"}
     workflow = {"workflowId": "flow", "steps": [{"stepId": "one", **named}]}
     opened = folder.open(workflow, sourceDescriptions=sources)
-    assert not opened.workflows.tools  # type: ignore[union-attr]
+    assert not tools_of(opened)
     assert any("evil" in problem.message for problem in opened.problems)
     assert "root:" not in str(opened.problems)
 
@@ -384,7 +384,7 @@ def test_another_api_gets_nothing_of_this_one(
     monkeypatch.setenv("API_ITEMS_KEY", SECRET)
     folder.spec = write(tmp_path, SECURED, "api.yaml")
     opened = folder.open(workflow, sourceDescriptions=sources)
-    assert not opened.workflows.tools  # type: ignore[union-attr]
+    assert not tools_of(opened)
     assert any("would get the credential of API_ITEMS_KEY" in problem.message for problem in opened.problems)
 
 

@@ -18,7 +18,7 @@ from openapi_mcp.settings.file import read_file
 from openapi_mcp.workflows import run
 from openapi_mcp.workflows.short_form import STEP_FIELDS, description_of
 from tests.conftest import ROOT
-from tests.workflows.api import TableApi, bridge, call, serving, text, write
+from tests.workflows.api import TableApi, bridge, call, serving, text, tools_of, write
 
 PAGE = (ROOT / "docs" / "workflows.md").read_text()
 BODY = {
@@ -77,7 +77,7 @@ def test_the_short_form_is_what_happens(api: TableApi, tmp_path: Path) -> None:
     options = dict(read_file(file).options)
     opened = Bridge.open(Config.from_options(options.pop("spec"), options))
     assert not opened.problems
-    (tool,) = opened.workflows.tools  # type: ignore[union-attr]
+    (tool,) = tools_of(opened)
     assert tool.input_schema["required"] == ["title", "reader"]
     result = call(opened, "borrow", {"title": "Emma", "reader": 7})
     assert not result.is_error, text(result)

@@ -12,7 +12,7 @@ from openapi_mcp.bridge import Bridge
 from openapi_mcp.errors import DocumentError
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.runtime.upstream.events import CallEvents
-from tests.workflows.api import TableApi, bridge, call, description, serving, text, write
+from tests.workflows.api import TableApi, bridge, call, description, serving, text, tools_of, write
 
 ITEM = {"type": "object", "properties": {"name": {"type": "string"}, "tags": {"type": "array", "items": {}}}}
 JSON_BODY = {"content": {"application/json": {"schema": ITEM}}}
@@ -262,7 +262,7 @@ def test_workflows_call_others_and_depend_on_them(folder: Folder) -> None:
         "outputs": {"asked": "$workflows.login.inputs.q"},
     }  # fmt: skip
     opened = folder.open(login, main)
-    tool = next(each for each in opened.workflows.tools if each.name == "main")  # type: ignore[union-attr]
+    tool = next(each for each in tools_of(opened) if each.name == "main")
     assert tool.input_schema["required"] == ["q"], "what runs before it needs that"
     result = call(opened, "main", {"q": "7"})
     assert not result.is_error, text(result)
@@ -337,7 +337,7 @@ def test_hints_follow_from_the_steps(folder: Folder) -> None:
     }
     own = {"workflowId": "own", "steps": [step("two", "addItem")], "x-mcp": {
         "name": "named", "title": "T", "description": "D.", "annotations": {"destructiveHint": False}}}  # fmt: skip
-    tools = {tool.name: tool for tool in folder.open(reads, adds, drops, deletes, own).workflows.tools}  # type: ignore[union-attr]
+    tools = {tool.name: tool for tool in tools_of(folder.open(reads, adds, drops, deletes, own))}
     assert set(tools) == {"reads", "adds", "drops", "named"}
     assert tools["reads"].annotations["readOnlyHint"] is True
     assert tools["adds"].annotations["readOnlyHint"] is False
@@ -422,7 +422,7 @@ def test_what_cannot_be_compiled_is_a_problem_with_its_place_and_costs_its_own_w
     good = {"workflowId": "good", "steps": [step("one")]}
     user = {"workflowId": "user", "steps": [{"stepId": "one", "workflowId": "w0"}]}
     opened = folder.open(*broken, good, user)
-    assert [tool.name for tool in opened.workflows.tools] == ["good"]  # type: ignore[union-attr]
+    assert [tool.name for tool in tools_of(opened)] == ["good"]
     for number, (_, place, message) in enumerate(PROBLEMS):
         found = [
             problem
@@ -452,7 +452,7 @@ def test_what_has_no_effect_is_a_problem_too(folder: Folder) -> None:
     assert any("the workflow has no input nam" in each for each in messages)
     assert any("the step one has no output ident" in each for each in messages)
     assert any("the header Host has no effect" in each for each in messages)
-    assert [tool.name for tool in opened.workflows.tools] == ["flow"]  # type: ignore[union-attr]
+    assert [tool.name for tool in tools_of(opened)] == ["flow"]
 
 
 @pytest.mark.parametrize("root", [{"openapi": "3.1.0"}, {"arazzo": "2.0.0"}, {"arazzo": "1.9.0"}, []], ids=str)
@@ -466,7 +466,7 @@ def test_what_is_no_description_ends_the_command(root: Any, folder: Folder) -> N
 def test_names_are_those_of_no_tool(folder: Folder) -> None:
     names = ["listItems", "search_tools", "with spaces!", "flow"]
     opened = folder.open(*({"workflowId": name, "steps": [step("one")]} for name in names))
-    assert [tool.name for tool in opened.workflows.tools] == [  # type: ignore[union-attr]
+    assert [tool.name for tool in tools_of(opened)] == [
         "listItems_workflow", "search_tools_workflow", "with_spaces", "flow",
     ]  # fmt: skip
 

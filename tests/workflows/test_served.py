@@ -18,7 +18,7 @@ from openapi_mcp.elicitation.asking import NoConsent
 from openapi_mcp.gateway.gateway import Gateway
 from openapi_mcp.runtime.server.grants import GRANT, Grant
 from openapi_mcp.runtime.types import CallToolResult
-from tests.workflows.api import TableApi, bridge, call, description, serving, text, write
+from tests.workflows.api import TableApi, bridge, call, description, serving, text, tools_of, write
 from tests.workflows.test_runs import SPEC, Folder, step
 
 
@@ -76,7 +76,7 @@ def test_a_token_needs_the_scopes_of_all_operations(folder: Folder) -> None:
 
 
 def test_the_user_is_asked_once_and_before_the_first_step(folder: Folder) -> None:
-    two = {"workflowId": "two", "steps": [step("a", "deleteItem", parameters=ITEM), *FLOW["steps"]]}  # type: ignore[misc]
+    two = {"workflowId": "two", "steps": [step("a", "deleteItem", parameters=ITEM), *FLOW["steps"]]}
     reads = {"workflowId": "reads", "steps": [step("one")]}
     opened = folder.open(two, reads, options={"confirm": "destructive"})
     assert not called(opened, "reads", {}).is_error
@@ -103,7 +103,7 @@ def test_workflows_of_another_description_are_called_and_not_listed(folder: Fold
         "outputs": {"id": "$steps.one.outputs.id"},
     }
     opened = folder.open(main, sourceDescriptions=sources)
-    assert [tool.name for tool in opened.workflows.tools] == ["main"]  # type: ignore[union-attr]
+    assert [tool.name for tool in tools_of(opened)] == ["main"]
     assert call(opened, "main").structured_content == {"id": 1}
     assert {Path(uri).name for uri in opened.workflows.digests} == {"sub.yaml", "test.arazzo.yaml"}  # type: ignore[union-attr]
 
@@ -121,7 +121,7 @@ def test_a_description_is_found_by_its_identity(folder: Folder, tmp_path: Path) 
     }
     file = write(tmp_path, description(main, sourceDescriptions=sources, **{"$self": f"{base}/main.yaml"}))
     opened = bridge(folder.spec, lib, file, url=folder.api.url)
-    assert [tool.name for tool in opened.workflows.tools] == ["sub", "main"]  # type: ignore[union-attr]
+    assert [tool.name for tool in tools_of(opened)] == ["sub", "main"]
     assert call(opened, "main").structured_content == {"self": f"{base}/main.yaml"}
 
 
@@ -190,7 +190,7 @@ def test_files_of_workflows_are_watched(folder: Folder, tmp_path: Path) -> None:
     waits = changes(opened)
     assert Path(file).resolve() in {path.resolve() for path in waits[0].__self__._digests}  # type: ignore[attr-defined]
     again = bridge(folder.spec, file, url=folder.api.url)
-    assert len(again.workflows.tools) == 2  # type: ignore[union-attr]
+    assert len(tools_of(again)) == 2
 
 
 def test_what_nobody_switched_on_is_not_there(folder: Folder) -> None:

@@ -3,13 +3,14 @@
 Format and OpenAPI version are detected from the content. A defect inside a document is a Problem of it; DocumentError
 means that there is no usable document.
 
-The prefix of the version decides: `3.0.0-RC1`, `3.0.1-5` and the number 3.1 are read as 3.0, 3.0 and 3.1. A document of
-another kind or of an unknown major version is refused at once, since all later errors would be misleading.
-Specification: OpenAPI 3.2 section 4.1.1.
+The address of a host, or of a page with an API's documentation, leads to its document (`discovery`). A document may be
+compressed (`archives`).
 """
 
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -18,24 +19,25 @@ from ..egress.policy import EgressPolicy
 from ..errors import DocumentError, Problem
 from ..runtime.request.redaction import redact
 from .addresses import Certificates, is_remote
+from .archives import unpacked
 from .bundle import Bundle
+from .discovery import Discovery
 from .fetcher import Fetcher
+from .formats import format_of_text
 from .model import DEFAULT_LIMITS, Document, Limits
 from .parser import Parsed, parse, text_of
 from .sources import References, SourceFile, read_root
+from .versions import version_of
 
-VERSIONS: Final = ("2.0", "3.0", "3.1", "3.2")
-_OPENAPI_3: Final = re.compile(r"\s*3(?:\.(\d+))?(?!\d)")
-_OTHER_FORMATS: Final = {
-    "swaggerVersion": "a Swagger 1.x document",
-    "asyncapi": "an AsyncAPI document",
-    "arazzo": "an Arazzo document",
-    "overlay": "an OpenAPI Overlay",
-    "$schema": "a JSON Schema",
-    "raml": "a RAML document",
-}
+logger = logging.getLogger(__name__)
 
-_VERSION_HINT: Final = 'it must have `openapi: 3.x` or `swagger: "2.0"` at the top level'
+_HOST: Final = re.compile(r"https?://[^/?#]+/?", re.IGNORECASE)
+"""The address of a host without a path."""
+
+_MARKUP: Final = re.compile(r"\s*<")
+_PAGE_START: Final = 1024
+"""Bytes of a file that tell whether it is a web page."""
+
 __all__ = ["Document", "Limits", "load"]
 _EXTERNAL_REFERENCE: Final = re.compile(r'"\$(?:ref|dynamicRef)"\s*:\s*"(?!#)')
 """A reference to another file, in JSON text: a document without a match needs no bundling."""
@@ -91,17 +93,54 @@ def load_root(source: str, amendment: Amendment | None = None) -> Document:
 
 
 def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, str, Document, Parsed]:
-    """Read and parse the root document; errors name it."""
+    """Read and parse the root document; errors name it.
+
+    Where the address of a host or of a page was given, the document that it leads to is read (see `discovery`).
+    """
     label = "stdin" if source == "-" else redact(source)
+    page = ""
     try:
         content = read_root(source, fetcher, limits)
-        text, notes = text_of(content.data, content.uri, content.charset)
-        parsed = parse(text, limits)
-        version, version_problems = version_of(parsed.value)
+        page = _page(content)
+        return _parsed(content, limits)
     except DocumentError as error:
+        hint = error.hint or _HINT
+        if _may_lead_on(source, page):
+            discovery = Discovery(source, fetcher, limits)
+            if found := _found(discovery, page, limits):
+                return found
+            hint = f"give the address of the document itself: it is at none of {len(discovery.tried)} usual places"
         inside = "" if error.where == label else error.where
         where = f"{label}, {inside}" if inside else label
-        raise type(error)(error.message, where=where, hint=error.hint or _HINT) from error
+        raise type(error)(error.message, where=where, hint=hint) from error
+
+
+def _page(content: SourceFile) -> str:
+    """Return the text of a web page; empty for another file."""
+    start = content.data[:_PAGE_START].lstrip().lower()
+    return content.data.decode(errors="replace") if start.startswith((b"<!doctype html", b"<html", b"<!--")) else ""
+
+
+def _may_lead_on(source: str, page: str) -> bool:
+    """Return whether an address is that of a host or of a page."""
+    return is_remote(source) and bool(page or _HOST.fullmatch(source))
+
+
+def _found(discovery: Discovery, page: str, limits: Limits) -> tuple[SourceFile, str, Document, Parsed] | None:
+    """Return the first document that an address leads to, or None."""
+    for content in discovery.candidates(page):
+        with suppress(DocumentError):
+            read = _parsed(content, limits)
+            logger.warning("found the document at %s", redact(content.uri))
+            return read
+    return None
+
+
+def _parsed(content: SourceFile, limits: Limits) -> tuple[SourceFile, str, Document, Parsed]:
+    """Parse a root document."""
+    text, notes = text_of(unpacked(content.data, limits), content.uri, content.charset)
+    parsed = _parsed_text(text, limits)
+    version, version_problems = version_of(parsed.value)
     problems = (*notes, *parsed.problems, *version_problems)
     document = Document(
         parsed.value,
@@ -114,6 +153,23 @@ def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, st
         is_private=content.is_private,
     )
     return content, text, document, parsed
+
+
+def _parsed_text(text: str, limits: Limits) -> Parsed:
+    """Parse a text; a format that is known by its beginning is named. Raises DocumentError."""
+    if _MARKUP.match(text) and (found := format_of_text(text)):  # which would take the parser of YAML a while
+        raise found.error()
+    try:
+        parsed = parse(text, limits)
+    except DocumentError as error:
+        if found := format_of_text(text):
+            raise found.error() from error
+        raise
+    value = parsed.value
+    has_version = isinstance(value, dict) and ("openapi" in value or "swagger" in value)
+    if not has_version and (found := format_of_text(text)):
+        raise found.error()
+    return parsed
 
 
 def _amended(
@@ -158,52 +214,3 @@ def read_value(source: str, fetcher: Fetcher, limits: Limits = DEFAULT_LIMITS) -
         return parse(text, limits).value, content, text
     except DocumentError as error:
         raise type(error)(error.message, where=redact(source), hint=error.hint) from error
-
-
-def version_of(root: Any) -> tuple[str, tuple[Problem, ...]]:
-    """Return one of `VERSIONS`, and a Problem if the document's own text is another. Raises DocumentError."""
-    if not isinstance(root, dict):
-        raise DocumentError(f"this is {_describe(root)}, not an OpenAPI document", hint=_VERSION_HINT)
-    if root.get("openapi") is not None:
-        return _openapi(root["openapi"])
-    if root.get("swagger") is not None:
-        return _swagger(root["swagger"])
-    kind = next((name for key, name in _OTHER_FORMATS.items() if key in root), None)
-    defect = f"is {kind}, not an OpenAPI document" if kind else "has no OpenAPI version"
-    raise DocumentError(f"this {defect}", hint=_VERSION_HINT)
-
-
-def _openapi(value: Any) -> tuple[str, tuple[Problem, ...]]:
-    match = _OPENAPI_3.match(str(value)) if isinstance(value, str | int | float) else None
-    if match:
-        version = f"3.{match[1]}"
-        if version in VERSIONS:
-            return version, ()
-        return VERSIONS[-1], (_version_problem("openapi", value, VERSIONS[-1]),)
-    if str(value).strip().startswith("2"):
-        return "2.0", (_version_problem("openapi", value, "2.0"),)
-    raise DocumentError(f"OpenAPI {value!r} is not supported", hint=f"supported are {', '.join(VERSIONS)}")
-
-
-def _swagger(value: Any) -> tuple[str, tuple[Problem, ...]]:
-    if str(value).strip() in ("2.0", "2"):
-        return "2.0", ()
-    if re.match(r"2\.0\D", str(value)):
-        return "2.0", (_version_problem("swagger", value, "2.0"),)
-    raise DocumentError(
-        f"Swagger {value!r} is not supported", hint='supported is "2.0"; later versions have `openapi: 3.x` instead'
-    )
-
-
-def _version_problem(field: str, value: Any, version: str) -> Problem:
-    return Problem(
-        pointer=f"#/{field}", kind="version", message=f"the version {value!r} is unknown; it is read as {version}"
-    )
-
-
-def _describe(value: Any) -> str:
-    if value is None:
-        return "an empty file"
-    if isinstance(value, str) and value.lstrip().startswith("<"):
-        return "a web page or XML"
-    return "a list" if isinstance(value, list) else "a single value"

@@ -56,7 +56,8 @@ class WishedAnswer:
             answer = await selected_part(tool, self.projections, response, sending)
             return answer._replace(notes=(*answer.notes, *pages.refusals))
         part, note = await _aside(pages.received, self._part, tool, whole, response)
-        return ShapedAnswer(part, tuple(filter(None, (note, pages.summary(tool)))), {PAGING: pages.meta()})
+        notes = (*pages.refusals, note, pages.summary(tool))
+        return ShapedAnswer(part, tuple(filter(None, notes)), {PAGING: pages.meta()})
 
     def _part(self, tool: Tool, whole: Any, response: httpx.Response) -> tuple[httpx.Response, str]:
         try:
@@ -126,7 +127,9 @@ class _Pages:
     async def _add(self, response: httpx.Response) -> bool:
         """Add a page; return whether it has a list. Of the first without one, the answer is not of pages."""
         self.received += len(response.content)
-        value = await _aside(len(response.content), json_of, response, self._sending.sanitizer)
+        value, note = await _aside(len(response.content), json_of, response, self._sending.sanitizer)
+        if note:
+            self.refusals = (note,)
         try:
             self._reader.add(value, needed_headers(self._reader.tool, response), response.request.url)
         except PagingError as error:

@@ -8,6 +8,7 @@ Specification: JMESPath (https://jmespath.org/specification.html).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -27,6 +28,9 @@ from .sanitizing import Sanitizer
 
 MAX_LENGTH: Final = 2_000
 """Characters of an expression: more than people write, and few enough that its parser needs no limit of its own."""
+
+MAX_READ: Final = 4 * 1024 * 1024
+"""Bytes of an answer of which something is selected: fifty times what a result shows, read in about a second."""
 
 MAX_STEPS: Final = 1_000_000
 """Steps of an evaluation, of half a microsecond each: one for a node of the expression and a part of the answer, and
@@ -109,10 +113,11 @@ def project(
     Secrets and hidden characters are removed before. Raises ProjectionError; of an answer without JSON, the response
     itself is returned.
     """
-    value = json_of(response, sanitizer)
+    value, rest = json_of(response, sanitizer)
     if value is None:
         return response, "The answer is no JSON object or list, so that nothing was selected of it."
-    return selected(projections, value, response)
+    part, note = selected(projections, value, response)
+    return part, " ".join(filter(None, (rest, note)))
 
 
 def selected(projections: Sequence[Projection], value: Any, response: httpx.Response) -> tuple[httpx.Response, str]:
@@ -130,18 +135,37 @@ def selected(projections: Sequence[Projection], value: Any, response: httpx.Resp
     return response_with(value, response), " ".join(note for note in notes if note)
 
 
-def json_of(response: httpx.Response, sanitizer: Sanitizer) -> dict[str, Any] | list[Any] | None:
-    """Return the object or array that a response has, without secrets; None where it has none."""
+def json_of(response: httpx.Response, sanitizer: Sanitizer) -> tuple[dict[str, Any] | list[Any] | None, str]:
+    """Return the object or array that a response has, without secrets, and a note if that is a part of it.
+
+    It is None where the response has none. A large one is read in pieces, between which other threads run.
+    """
     response = sanitizer.response(response)
     kind, data = content_type(response), response.content
     if not content.may_be_json(kind, data):
-        return None
-    try:
-        value = partial_json.read_beginning(data, jsontext.read, len(data))  # in pieces, between which others run
-    except (ValueError, RecursionError):
-        value = content.read(kind, data, str).value  # in another encoding, or with an end that is missing
-    value = _plain(sanitizer.value(value))
-    return value if isinstance(value, dict | list) else None
+        return None, ""
+    if len(data) <= content.MAX_WHOLE:
+        value = sanitizer.body(content.read(kind, data, str)).value
+        return (value, "") if isinstance(value, dict | list) else (None, "")
+    body = content.read(kind, data, str, limits=content.ReadLimits(content.MAX_WHOLE))
+    with suppress(ValueError, RecursionError):  # else it is in another encoding, or ends too early
+        whole = partial_json.read_beginning(data, jsontext.read, MAX_READ)
+        body = content.DecodedBody(value=whole, is_partial=is_partial(whole))
+    value = _plain(sanitizer.value(body.value))
+    note = f"Nothing was selected of what follows the first {MAX_READ // 2**20} MiB of the answer."
+    return (value, note if body.is_partial else "") if isinstance(value, dict | list) else (None, "")
+
+
+def is_partial(value: Any) -> bool:
+    """Return whether parts of a value were not read: of it, or of an array or object in it."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, partial_json.PartialArray | partial_json.PartialObject | partial_json.PartialText):
+            return True
+        if isinstance(node, dict | list):
+            waiting += node.values() if isinstance(node, dict) else node
+    return False
 
 
 def response_with(value: Any, response: httpx.Response) -> httpx.Response:

@@ -147,3 +147,10 @@ def test_large_answers_are_read_whole() -> None:
     many = [{"id": number, "text": "x" * 100} for number in range(20_000)]
     part, _ = project([Projection.parse("[-1].id")], response(many), NO_SECRETS)
     assert json.loads(part.content) == 19_999
+
+
+def test_of_an_answer_that_is_too_large_the_first_part_is_read_and_that_is_said() -> None:
+    many = [{"id": number, "text": "x" * 1_000} for number in range(5_000)]
+    part, note = project([Projection.parse("length(items)")], response({"items": many}), NO_SECRETS)
+    assert 3_000 < json.loads(part.content) < 5_000
+    assert note == "Nothing was selected of what follows the first 4 MiB of the answer."

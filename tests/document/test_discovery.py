@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from openapi_mcp.document.discovery import MAX_REQUESTS
 from openapi_mcp.document.loader import load
 from openapi_mcp.errors import DocumentError
+from openapi_mcp.runtime.request.redaction import redact
 from tests.servers import running
 
 DOCUMENT = json.dumps({"openapi": "3.1.0", "info": {"title": "Found", "version": "1"}, "paths": {}})
@@ -77,7 +78,7 @@ def test_the_document_of_a_page_is_found(pages: Mapping[str, str], caplog: pytes
     with serving(pages) as (url, _):
         document = load(url + first if pages[first].startswith("<") else url)
     assert document.root["info"]["title"] == "Found"
-    assert f"found the document at {document.uri}" in caplog.text
+    assert f"found the document at {redact(document.uri)}" in caplog.text
 
 
 def test_a_host_without_a_document_is_an_error_after_few_requests() -> None:
@@ -109,9 +110,8 @@ def test_a_page_does_not_lead_to_another_host() -> None:
     assert asked == []
 
 
-@pytest.mark.parametrize(
-    "piece", ["<link ", "<link rel=service-desc ", "<link>", '"openapi', "url: '", '"swaggerapi-docs.']
-)
-def test_a_hostile_page_is_searched_in_bounded_time(piece: str) -> None:
-    with serving({"/docs": "<!doctype html>" + piece * 50_000}) as (url, _), pytest.raises(DocumentError):
+def test_a_hostile_page_is_searched_in_bounded_time() -> None:
+    pieces = ["<link ", "<link rel=service-desc ", "<link>", '"openapi', "url: '", '"swaggerapi-docs.']
+    page = "<!doctype html>" + "".join(piece * 20_000 for piece in pieces)
+    with serving({"/docs": page}) as (url, _), pytest.raises(DocumentError):
         load(f"{url}/docs")

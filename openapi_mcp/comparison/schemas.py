@@ -53,12 +53,25 @@ class SchemaChange(NamedTuple):
     after: str = ""
 
 
+@dataclass(slots=True)
+class Meter:
+    """The steps that are left for the schemas of two documents."""
+
+    steps: int = MAX_STEPS
+
+    def spend(self) -> bool:
+        """Spend a step; return whether there was one."""
+        self.steps -= 1
+        return self.steps >= 0
+
+
 @dataclass(frozen=True, slots=True)
 class LocatedSchema:
-    """A schema and the definitions that it refers to."""
+    """A schema, the definitions that it refers to, and the steps for reading both."""
 
     schema: Schema
     definitions: Mapping[str, Schema]
+    meter: Meter
 
     def at(self, schema: Any) -> "LocatedSchema":
         """Return a schema within this one."""
@@ -71,7 +84,7 @@ class LocatedSchema:
         """
         merged = self._merged()
         alternatives = merged.get("anyOf", merged.get("oneOf"))
-        if not isinstance(alternatives, list) or nested > _MAX_NESTED:
+        if not self.meter.spend() or not isinstance(alternatives, list) or nested > _MAX_NESTED:
             return self.at(merged)
         rest = {key: value for key, value in merged.items() if key not in ("anyOf", "oneOf")}
         options = list(self._options(alternatives, nested))
@@ -123,27 +136,29 @@ class LocatedSchema:
 class SchemaComparison:
     """The comparison of the schemas of two documents, with a memory of definitions, and steps for all of them."""
 
-    def __init__(self, steps: int = MAX_STEPS) -> None:
-        self.is_exhausted = False
-        self._steps = steps
+    def __init__(self) -> None:
+        self.meter = Meter()
         # The definitions are kept beside their changes: while they live, no others can have their ids.
         self._known: dict[tuple[int, int, Side], tuple[Schema, Schema, list[SchemaChange]]] = {}
 
     def changes(self, old: LocatedSchema, new: LocatedSchema, side: Side, depth: int = 0) -> list[SchemaChange]:
         """Return the changes from one schema to another, with places relative to them."""
-        self._steps -= 1
-        if self._steps < 0 or depth > MAX_DEPTH:
-            self.is_exhausted = self.is_exhausted or self._steps < 0
+        if not self.meter.spend() or depth > MAX_DEPTH:
             return []
-        targets = _only_target(old), _only_target(new)
-        if targets[0] is None or targets[1] is None:
+        before, after = _only_target(old), _only_target(new)
+        if before is None or after is None:
             return list(self._compared(old.flat(), new.flat(), side, depth))
-        key = id(targets[0]), id(targets[1]), side
+        key = id(before), id(after), side
         if key not in self._known:
-            self._known[key] = *targets, []  # for a definition that leads back to itself
+            self._known[key] = before, after, []  # for a definition that leads back to itself
             found = list(self._compared(old.flat(), new.flat(), side, depth))
-            self._known[key] = *targets, found
+            self._known[key] = before, after, found
         return self._known[key][2]
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether there were too few steps for all."""
+        return self.meter.steps < 0
 
     def _compared(self, old: LocatedSchema, new: LocatedSchema, side: Side, depth: int) -> Iterator[SchemaChange]:
         before, after = old.schema, new.schema

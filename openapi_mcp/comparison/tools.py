@@ -123,15 +123,18 @@ class _ToolComparison:
                 yield _change("argument-renamed", new, name, origin, name)
             if (origin in required[0]) != (name in required[1]):
                 yield _change("argument-required" if name in required[1] else "argument-optional", new, name)
-            schemas = _located(old.input_schema, before[origin]), _located(new.input_schema, after[name])
+            schemas = self._located(old.input_schema, before[origin]), self._located(new.input_schema, after[name])
             yield from _of_side("argument", new, name, self.schemas.changes(*schemas, "argument"))
+
+    def _located(self, root: Schema, schema: Schema) -> LocatedSchema:
+        return LocatedSchema(schema, root.get("$defs", {}), self.schemas.meter)
 
     def _of_result(self, old: Tool, new: Tool) -> Iterator[ToolChange]:
         if old.output_schema is None or new.output_schema is None:
             if old.output_schema != new.output_schema:
                 yield _change("result-described" if old.output_schema is None else "result-undescribed", new)
             return
-        schemas = [_located(schema, schema) for schema in (old.output_schema, new.output_schema)]
+        schemas = [self._located(schema, schema) for schema in (old.output_schema, new.output_schema)]
         yield from _of_side("result", new, "", self.schemas.changes(schemas[0], schemas[1], "result"))
 
 
@@ -236,7 +239,3 @@ def _operation(tool: Tool) -> str:
 def _properties(schema: Schema) -> Mapping[str, Schema]:
     properties: Mapping[str, Schema] = schema.get("properties", {})
     return properties
-
-
-def _located(root: Schema, schema: Schema) -> LocatedSchema:
-    return LocatedSchema(schema, root.get("$defs", {}))

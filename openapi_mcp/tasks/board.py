@@ -76,7 +76,8 @@ class TaskBoard:
             _CURRENT.reset(token)
         task.work = work
         try:
-            await asyncio.wait({work, task.accepted}, return_when=asyncio.FIRST_COMPLETED)
+            waiting: set[asyncio.Future[Any]] = {work, task.accepted}
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             work.cancel()
             raise

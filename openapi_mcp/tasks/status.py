@@ -107,8 +107,11 @@ def _outcome(document: Mapping[str, Any]) -> Outcome | None:
     """Return the outcome that a document states; None where it states none, as one that is the result itself."""
     if isinstance(document.get("done"), bool):
         return "running" if not document["done"] else "failed" if document.get("error") else "succeeded"
-    for holder in (document, document.get("properties"), document.get("metadata")):
-        for name in _STATUS_NAMES if isinstance(holder, Mapping) else ():
+    holders = [
+        each for each in (document, document.get("properties"), document.get("metadata")) if isinstance(each, dict)
+    ]
+    for holder in holders:
+        for name in _STATUS_NAMES:
             word = _word(holder.get(name))
             if word in _FAILED:
                 return "failed"

@@ -207,3 +207,12 @@ def test_every_kind_has_a_sentence_with_its_values() -> None:
         change = ToolChange(kind=kind, tool="it", operation="GET /", before="old {after}", after="new")
         assert change.is_breaking == rule.breaking
         assert "{before}" not in change.sentence
+
+
+def test_unions_of_unions_are_bounded() -> None:
+    unions = {f"U{n}": {"anyOf": [ref(f"U{n + 1}_{k}") for k in range(60)]} for n in range(1)}
+    inner = {f"U1_{k}": {"anyOf": [ref(f"V{j}") for j in range(60)]} for k in range(60)}
+    leaves = {f"V{j}": {"type": "object", "properties": {f"p{j}": STRING}} for j in range(60)}
+    schemas = {"schemas": {**unions, **inner, **leaves}}
+    paths = {f"/{index}": {"post": body(type="object", properties={"u": ref("U0")})} for index in range(20)}
+    assert compare(tools(paths, components=schemas), tools(paths, components=schemas)).changes == ()

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from openapi_mcp.runtime.types import Implementation
 from openapi_mcp.runtime.upstream.client import Upstream
 from openapi_mcp.tasks import board, polling
 from openapi_mcp.tasks.board import TaskBoard
-from openapi_mcp.tasks.records import TaskRecords
+from openapi_mcp.tasks.records import TaskRecord, TaskRecords
 from openapi_mcp.tools.compiler import build
 from tests.tasks.jobs import KEY, RESULT, Jobs, document
 
@@ -31,11 +31,10 @@ EXTENSION = "io.modelcontextprotocol/tasks"
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask without pauses, which an API asks for with `Retry-After: 0`."""
     monkeypatch.setattr(polling, "MIN_INTERVAL", 0.0)
     monkeypatch.setattr(polling, "FIRST_INTERVAL", 0.0)
-    return iter([None])  # type: ignore[return-value]
 
 
 @dataclass
@@ -386,7 +385,7 @@ def test_user_is_asked_before_a_call_becomes_a_task() -> None:
     async def scenario(client: Client) -> None:
         client.server._elicitor = client.server._calls._elicitor = Confirmation(all_changes=True)
         arguments = {"kind": "location"}
-        capabilities = {"extensions": {EXTENSION: {}}, "elicitation": {"form": {}}}
+        capabilities: dict[str, Any] = {"extensions": {EXTENSION: {}}, "elicitation": {"form": {}}}
         asked = await client.request("tools/call", capabilities, name="startJob", arguments=arguments)
         question = asked["result"]
         assert question["resultType"] == "input_required"
@@ -410,7 +409,7 @@ def test_user_is_asked_before_a_call_becomes_a_task() -> None:
 
 def test_call_that_ends_with_an_error_of_the_protocol_is_a_failed_task() -> None:
     async def scenario(client: Client) -> None:
-        task = board._RunningTask(board.TaskRecord(owner="", seconds=60), None)
+        task = board._RunningTask(TaskRecord(owner="", seconds=60), None)
         error = {"code": -32603, "message": "It cannot be written."}
 
         async def work() -> dict[str, Any]:

@@ -3,8 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from urllib.parse import quote
 
+import httpx
 import pytest
+from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 
 from openapi_mcp.bridge import Bridge
@@ -24,11 +27,17 @@ REFUSED = JSONResponse({"error": "invalid_grant"}, 400)
 RENEWED = {"access_token": "new-token", "token_type": "Bearer", "expires_in": 300, "refresh_token": "next"}
 
 
-def within(folder: Path, backend: Backend, test: Callable[[Server, UserSignIns], Awaitable[None]], *flows: str) -> None:
+def within(
+    folder: Path,
+    backend: Backend,
+    test: Callable[[Server, UserSignIns], Awaitable[None]],
+    *flows: str,
+    public: str = URL,
+) -> None:
     """Run a test with a server whose users sign in, if the document has the flow for that."""
 
     async def run(bridge: Bridge) -> None:
-        sign_ins = UserSignIns(URL, SealedStore(InMemory(), b"secret"), None)
+        sign_ins = UserSignIns(public, SealedStore(InMemory(), b"secret"), None)
         server = bridge.server(sign_ins=sign_ins)
         try:
             await test(server, sign_ins)
@@ -38,7 +47,7 @@ def within(folder: Path, backend: Backend, test: Callable[[Server, UserSignIns],
     with running(backend.app) as url:
         flow = {"authorizationUrl": f"{url}/auth", "tokenUrl": f"{url}/token", "scopes": {}}
         path = write_document(folder, url, dict.fromkeys(flows or ["authorizationCode"], flow))
-        options = {"no_cache": True, "oauth": ["key.client-id=me"], "sign_in_url": URL}
+        options = {"no_cache": True, "oauth": ["key.client-id=me"], "sign_in_url": public}
         asyncio.run(run(Bridge.open(Config.from_options(path, options))))
 
 
@@ -113,6 +122,24 @@ def test_scheme_without_pages_has_one_sign_in_for_all(tmp_path: Path, monkeypatc
         assert "/oauth/start" not in text
 
     within(tmp_path, backend, test, "deviceAuthorization")
+
+
+def test_cookie_of_an_https_server_is_for_its_host_alone(tmp_path: Path) -> None:
+    public = "https://mcp.example.com"
+
+    async def test(server: Server, sign_ins: UserSignIns) -> None:
+        page = (await call(server, "ann")).rpartition(" ")[2]
+        assert page.startswith(f"{public}/oauth/start?id=")
+        transport = httpx.ASGITransport(Starlette(routes=SignInPages(sign_ins).routes()))
+        async with httpx.AsyncClient(transport=transport) as browser:
+            begun = await browser.get(page)
+        assert f"redirect_uri={quote(public, safe='')}%2Foauth%2Fcallback" in begun.headers["location"]
+        cookie = begun.headers["set-cookie"]
+        assert cookie.startswith("__Host-openapi-mcp-")
+        assert {"Secure", "HttpOnly", "Path=/", "SameSite=lax"} <= set(cookie.split("; "))
+        assert "Domain" not in cookie
+
+    within(tmp_path, Backend([REFUSED]), test, public=public)
 
 
 def test_pages_behind_a_proxy_are_at_the_public_path_too() -> None:

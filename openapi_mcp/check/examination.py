@@ -8,14 +8,17 @@ from typing import Final
 
 from ..bridge import Bridge
 from ..contract.checker import Drift
+from ..runtime.types import JsonObject
 from .probe import ProbeResult, probe
 from .repair.actions import overlay_of, written
+from .repair.change import Repair
 from .repair.examples import example_repairs
-from .repair.repairs import MAX_REPAIRS, Repair, repairs_of
+from .repair.formats import format_repairs
+from .repair.repairs import MAX_REPAIRS, repairs_of
 from .report import Report, report_of
 from .rules import Finding
 from .subject import JudgedDocument
-from .traffic import drift_findings
+from .traffic import NO_LOG, ContractLog, drift_findings
 
 MAX_ROUNDS: Final = 3
 """Rounds of repairs: what a missing credential hides is seen in the second, what that hides in the third."""
@@ -26,13 +29,13 @@ Reopen = Callable[[Sequence[str]], Bridge]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What was found; with `fix` also the overlay as YAML, the repairs that it makes, and the report after it."""
+    """What was found; with `fix` also the overlay, the repairs that it makes, and the report after it."""
 
     report: Report
     probes: int = 0
     left_out: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
-    overlay: str | None = None
+    overlay: JsonObject | None = None
     after: Report | None = None
 
 
@@ -40,30 +43,41 @@ def examine(
     bridge: Bridge,
     reopen: Reopen,
     *,
-    drifts: Sequence[Drift] = (),
+    log: ContractLog = NO_LOG,
     probes: bool = False,
     fix: bool = False,
     base_url: str = "",
+    earlier: JsonObject | None = None,
     validate: bool = False,
     read: Callable[[], str] = lambda: "",
 ) -> Examination:
-    """Examine a document. `drifts` are those of a log; `base_url` is what the user named; `read` returns its text."""
+    """Examine a document.
+
+    `log` is what calls showed; `base_url` is what the user named; `read` returns the text. `earlier` is the overlay of
+    an earlier `fix`, which the new one extends.
+    """
+    repaired = _Repaired(bridge, reopen, log, base_url=base_url, earlier=earlier)
+    if earlier is not None:
+        bridge = repaired.bridge = applied(reopen, earlier)
     result = probe(bridge) if probes else ProbeResult()
     subject = JudgedDocument(bridge)
-    findings = _findings(subject, drifts, result)
+    findings = _findings(subject, log.drifts, result)
     report = report_of(bridge, findings, read, validate=validate)
     left_out = tuple(f"{tool.method} {tool.path}: {reason}" for tool, reason in result.left_out)
     sent = len(result.exchanges) + len(result.failures)
     if not fix:
         return Examination(report=report, probes=sent, left_out=left_out)
-    rounds, overlay, repaired, last = _repair(bridge, reopen, drifts, result, base_url=base_url)
-    after = report_of(repaired, _findings(JudgedDocument(repaired), (), last), validate=validate) if overlay else report
+    repaired.run(result, probes=probes)
+    after = report
+    if repaired.overlay is not None:
+        findings = _findings(JudgedDocument(repaired.bridge), (), repaired.result)
+        after = report_of(repaired.bridge, findings, validate=validate)
     return Examination(
         report=report,
         probes=sent,
         left_out=left_out,
-        repairs=tuple(repair for each in rounds for repair in each),
-        overlay=overlay,
+        repairs=tuple(repair for each in repaired.rounds for repair in each),
+        overlay=repaired.overlay,
         after=after,
     )
 
@@ -78,33 +92,48 @@ def _findings(subject: JudgedDocument, drifts: Iterable[Drift], result: ProbeRes
     return findings
 
 
-def _repair(
-    bridge: Bridge, reopen: Reopen, drifts: Sequence[Drift], result: ProbeResult, *, base_url: str
-) -> tuple[list[list[Repair]], str | None, Bridge, ProbeResult]:
-    """Repair in rounds; return the repairs of each, the overlay, and the bridge and probes of the repaired document."""
-    rounds: list[list[Repair]] = []
-    text: str | None = None
-    probes = bool(result.exchanges)
-    root, title = JudgedDocument(bridge).document.as_written().root, f"Repairs of {bridge.implementation.title}"
+class _Repaired:
+    """A document that is being repaired in rounds: its overlay, and the bridge and probes of the repaired document."""
+
+    def __init__(
+        self, bridge: Bridge, reopen: Reopen, log: ContractLog, *, base_url: str, earlier: JsonObject | None
+    ) -> None:
+        self.bridge = bridge
+        self.result = ProbeResult()
+        self.rounds: list[list[Repair]] = []
+        self.overlay: JsonObject | None = None
+        self._reopen = reopen
+        self._log = log
+        self._base_url = base_url
+        self._earlier: Sequence[JsonObject] = earlier["actions"] if earlier else ()
+        self._root = bridge.document.as_written().root
+        self._title = f"Repairs of {bridge.implementation.title}"
+
+    def run(self, result: ProbeResult, *, probes: bool) -> None:
+        """Repair until nothing more is found, probing again after each round."""
+        self.result = result
+        while len(self.rounds) < MAX_ROUNDS and (overlay := self._next()):
+            self.overlay = overlay
+            self.bridge = applied(self._reopen, overlay)
+            if probes:
+                self.result = probe(self.bridge)
+
+    def _next(self) -> JsonObject | None:
+        """Return the overlay with the repairs of one more round."""
+        subject = JudgedDocument(self.bridge)
+        seen = self.result.exchanges
+        answered = {each.tool.name for each in seen if each.response.status_code < 300} | self._log.answered
+        drifts = [*self._log.drifts, *self.result.drifts]
+        found = list(repairs_of(subject, drifts, answered, self._base_url, self.result.accepted))
+        found += [*format_repairs(subject, seen), *example_repairs(subject, seen)]
+        self.rounds.append(found[:MAX_REPAIRS])
+        overlay = overlay_of(self.rounds, self._root, self._title, self._earlier)
+        return None if overlay == self.overlay else overlay
+
+
+def applied(reopen: Reopen, overlay: JsonObject) -> Bridge:
+    """Return the bridge of a document with an overlay."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "repairs.yaml"
-        while len(rounds) < MAX_ROUNDS:
-            found = _found(JudgedDocument(bridge), drifts, result, base_url)
-            overlay = overlay_of([*rounds, found], root, title) if found else None
-            if overlay is None or written(overlay) == text:
-                break
-            rounds.append(found)
-            text = written(overlay)
-            path.write_text(text, encoding="utf-8")
-            bridge = reopen([str(path)])
-            result = probe(bridge) if probes else result
-        else:
-            return rounds, text, bridge, result
-    return rounds, text, bridge, result
-
-
-def _found(subject: JudgedDocument, drifts: Sequence[Drift], result: ProbeResult, base_url: str) -> list[Repair]:
-    answered = {each.tool.name for each in result.exchanges if each.response.status_code < 300}
-    found = [*repairs_of(subject, [*drifts, *result.drifts], answered, base_url)]
-    found += example_repairs(subject, result.exchanges)
-    return found[:MAX_REPAIRS]
+        path.write_text(written(overlay), encoding="utf-8")
+        return reopen([str(path)])

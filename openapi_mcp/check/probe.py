@@ -17,6 +17,7 @@ import httpx
 from ..bridge import Bridge
 from ..contract.checker import Contract, Drift
 from ..runtime.json_schema.examples import example_of
+from ..runtime.request.build import RequestOptions
 from ..runtime.result.sanitizing import secrets_of
 from ..runtime.server.catalog import Catalog
 from ..runtime.server.server import Server
@@ -68,6 +69,8 @@ class ProbeResult:
     drifts: list[Drift] = field(default_factory=list)
     left_out: list[tuple[Tool, str]] = field(default_factory=list)
     failures: list[tuple[Tool, str]] = field(default_factory=list)
+    accepted: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The security schemes that the API accepts of a tool, where it refuses the first alternative of its document."""
 
 
 def probe(bridge: Bridge) -> ProbeResult:
@@ -94,20 +97,14 @@ class _Prober:
         self._contract = contract
         self._known = _KnownValues()
         self._left = MAX_PROBES
+        self._last_status = 0
         self._deadline = time.monotonic() + MAX_SECONDS
         self.result = ProbeResult()
 
     async def run(self) -> ProbeResult:
         """Send the probes, those without required arguments first: their answers have ids for the others."""
         options = self._bridge.request_options()
-        server = Server(
-            Catalog(self._bridge.tools),
-            self._bridge.description(),
-            self._bridge.config.upstream(self._bridge.egress),
-            options=options,
-            source=self._bridge.oauth_tokens(options.credentials),
-            observer=self._observe,
-        )
+        server = self._server(options)
         safe = [tool for tool in self._bridge.tools if tool.method in SAFE_METHODS and not tool.deprecated]
         try:
             for tool in sorted(safe, key=_required_count):
@@ -116,11 +113,40 @@ class _Prober:
             await server.aclose()
         return self.result
 
+    def _server(self, options: RequestOptions) -> Server:
+        return Server(
+            Catalog(self._bridge.tools),
+            self._bridge.description(),
+            self._bridge.config.upstream(self._bridge.egress),
+            options=options,
+            source=self._bridge.oauth_tokens(options.credentials),
+            observer=self._observe,
+        )
+
+    async def _try_credentials(self, tool: Tool, arguments: JsonObject) -> None:
+        """Find which alternative of a tool's security the API accepts, where it refused the first one."""
+        options = self._bridge.request_options()
+        for alternative in tool.security:
+            names = tuple(scheme.name for scheme in alternative)
+            if not names or not set(names) <= options.credentials.keys():
+                continue
+            only = replace(options, credentials={name: options.credentials[name] for name in names})
+            server = self._server(only)
+            try:
+                if await self._send(server, tool, arguments):
+                    self.result.accepted[tool.name] = names
+                    return
+            finally:
+                await server.aclose()
+
     async def _probe(self, server: Server, tool: Tool) -> None:
         arguments, missing = self._required(tool)
         if missing:
             self.result.left_out.append((tool, f"no value is known for {', '.join(missing)}"))
-        elif await self._send(server, tool, arguments) and (more := self._optional(tool)):
+        elif not await self._send(server, tool, arguments):
+            if len(tool.security) > 1 and self._last_status == 401:
+                await self._try_credentials(tool, arguments)
+        elif more := self._optional(tool):
             await self._send(server, tool, {**more, **arguments})
 
     async def _send(self, server: Server, tool: Tool, arguments: JsonObject) -> bool:
@@ -129,13 +155,14 @@ class _Prober:
             self.result.left_out.append((tool, "the limit of requests or of time was reached"))
             return False
         self._left -= 1
-        before = len(self.result.exchanges)
+        before, self._last_status = len(self.result.exchanges), 0
         result = await server.call(tool.name, arguments)
         if len(self.result.exchanges) == before:
             text = str(result.content[0].get("text", "no answer")) if result.content else "no answer"
             self.result.failures.append((tool, text.splitlines()[0][:300] if text else "no answer"))
             return False
-        return self.result.exchanges[-1].response.status_code < 300
+        self._last_status = self.result.exchanges[-1].response.status_code
+        return self._last_status < 300
 
     def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> None:
         exchange = Observation(tool, request, response)

@@ -65,6 +65,8 @@ _RULES: Final = (
               "Say what tells the operations apart."),
     CheckRule("text-contradicts-method", "warning", "A summary says what the method does.",
          "Correct the summary or the method."),
+    CheckRule("response-undescribed", "note", "A response has a description, which OpenAPI requires.",
+              "Say what the response means.", repairable=True),
     CheckRule("argument-undescribed", "note", "An argument has a description, or a name that says it all.",
          "Describe the parameter or property."),
     CheckRule("operation-id-missing", "note", "An operation has an operationId.",

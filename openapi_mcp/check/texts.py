@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from .. import plain_text
+from ..document.model import join
 from ..runtime.tool import DESTRUCTIVE_WORDS, READ_ONLY_METHODS, words
 from ..tools.operations import Operation
 from .rules import Finding
@@ -43,6 +44,9 @@ def text_findings(subject: JudgedDocument) -> Iterator[Finding]:
             same[summary.casefold(), description.casefold()].append(operation)
         yield from _of_operation(subject, operation, summary, description)
         yield from _undescribed(subject, operation)
+        if statuses := [status for status, _ in undescribed_responses(operation)]:
+            message = f"no description of the responses {', '.join(statuses)}"
+            yield _finding("response-undescribed", subject, operation, message)
     for (summary, description), group in same.items():
         if len(group) > 1:
             names = ", ".join(each.label for each in group[1:4]) + (", …" if len(group) > 4 else "")
@@ -93,6 +97,14 @@ def _undescribed(subject: JudgedDocument, operation: Operation) -> Iterator[Find
     if names:
         shown = ", ".join(names[:MAX_UNDESCRIBED]) + (", …" if len(names) > MAX_UNDESCRIBED else "")
         yield _finding("argument-undescribed", subject, operation, f"no description: {shown}")
+
+
+def undescribed_responses(operation: Operation) -> Iterator[tuple[str, str]]:
+    """Yield status and pointer of the responses without a description."""
+    responses = operation.value.get("responses")
+    for status, node in (responses if isinstance(responses, dict) else {}).items():
+        if isinstance(node, dict) and not node.keys() & {"$ref", "description"} and not str(status).startswith("x-"):
+            yield str(status), join(operation.pointer, "responses", str(status))
 
 
 def _needs_words(parameter: dict[str, Any]) -> bool:

@@ -6,7 +6,8 @@ programs around it are passed over.
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,9 @@ _LINE: Final = re.compile(
     r"(?:^|[\s:])(?P<tool>[\w-]{1,64}) differs from the document: "
     r"(?P<side>request|response)(?: (?P<where>.{0,500}?))?: (?P<message>.*) \[(?P<kind>[A-Za-z ]{1,40})\]\s*$"
 )
+_CALLED: Final = re.compile(r"([\w-]{1,64}) +[\d,]+ +[1-9][\d,]* +[\d,]+")
+"""A row of the summary: tool, requests and responses that were checked, differences."""
+
 _RULES: Final = {
     "status": "drift-status",
     "content type": "drift-media-type",
@@ -38,8 +42,23 @@ _RULES: Final = {
 }
 
 
-def read_log(path: Path) -> list[Drift]:
-    """Return the differences in a log, each once. Raises UsageError for a file that cannot be read or has none."""
+@dataclass(frozen=True, slots=True)
+class ContractLog:
+    """What a log of `serve --check-contract` says.
+
+    `answered` names the tools that the API answered without demanding a credential, as far as the summary at the end of
+    the log counts them.
+    """
+
+    drifts: tuple[Drift, ...] = ()
+    answered: frozenset[str] = frozenset()
+
+
+NO_LOG: Final = ContractLog()
+
+
+def read_log(path: Path) -> ContractLog:
+    """Return what a log says. Raises UsageError for a file that cannot be read."""
     try:
         text = read_regular(path, MAX_LOG_BYTES).decode("utf-8", "replace")
     except UnfitFile as error:
@@ -48,10 +67,18 @@ def read_log(path: Path) -> list[Drift]:
         raise UsageError(
             f"cannot read the log: {error.strerror}", where=str(path), hint="check --contract-log"
         ) from None
-    return list(parse_log(text.splitlines()))
+    return parse_log(text.splitlines())
 
 
-def parse_log(lines: Iterable[str]) -> Iterator[Drift]:
+def parse_log(lines: Sequence[str]) -> ContractLog:
+    """Return what the lines of a log say."""
+    drifts = tuple(_drifts(lines))
+    refused = {drift.tool for drift in drifts if drift.kind == refusals.DEMANDED_CREDENTIAL}
+    called = (match[1] for line in lines if (match := _CALLED.fullmatch(line[:MAX_LINE].rstrip())))
+    return ContractLog(drifts, frozenset(called) - refused)
+
+
+def _drifts(lines: Iterable[str]) -> Iterator[Drift]:
     """Yield the differences in lines of a log, each once, at most MAX_DRIFTS."""
     seen: set[Drift] = set()
     for line in lines:

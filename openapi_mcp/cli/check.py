@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..bridge import Bridge
     from ..check.examination import Examination
     from ..check.report import Report
+    from ..check.traffic import ContractLog
+    from ..runtime.types import JsonObject
 
 EXAMPLES: Final = """\b
 Examples:
@@ -60,10 +62,10 @@ def check(
     Framework that need no model.
     """
     with reported_errors(debug):
-        from ..check.traffic import read_log
+        from ..check.traffic import NO_LOG, read_log
 
-        drifts = read_log(contract_log) if contract_log else []
-        examined = _examine(spec, values, probe, drifts, fixes=fix is not None, validate=validate)
+        log = read_log(contract_log) if contract_log else NO_LOG
+        examined = _examine(spec, values, probe, log, fix=fix, validate=validate)
         text = _text(examined, report_format or "text")
         if output is not None:
             _write(output, text, "--output")
@@ -75,7 +77,7 @@ def check(
 
 
 def _examine(
-    spec: str | None, values: Values, probe: str | None, drifts: Sequence[Any], *, fixes: bool, validate: bool
+    spec: str | None, values: Values, probe: str | None, log: "ContractLog", *, fix: Path | None, validate: bool
 ) -> "Examination":
     from ..check.examination import examine
     from . import destinations
@@ -98,13 +100,23 @@ def _examine(
     return examine(
         bridge,
         reopen,
-        drifts=drifts,
+        log=log,
         probes=probe is not None,
-        fix=fixes,
+        fix=fix is not None,
+        earlier=_earlier(fix),
         base_url=bridge.config.only_base_url or "",
         validate=validate,
         read=lambda: _source_text(bridge),
     )
+
+
+def _earlier(fix: Path | None) -> "JsonObject | None":
+    """Return the overlay that an earlier --fix wrote to this file, which the new one extends. Raises DocumentError."""
+    if fix is None or not fix.exists():
+        return None
+    from ..overlay.sources import read_overlay
+
+    return read_overlay(fix)
 
 
 def _source_text(bridge: "Bridge") -> str:
@@ -231,12 +243,14 @@ def _write(path: Path, text: str, option: str) -> None:
 
 
 def _write_overlay(path: Path, examined: "Examination") -> None:
+    from ..check.repair.actions import written
+
     if examined.overlay is None:
         console.err("nothing to repair: no overlay was written", "info")
         return
-    _write(path, examined.overlay, "--fix")
-    lines = len(examined.overlay.splitlines())
-    console.info(f"{path}: {lines} lines; apply it with --overlay {path}")
+    text = written(examined.overlay)
+    _write(path, text, "--fix")
+    console.info(f"{path}: {len(text.splitlines())} lines; apply it with --overlay {path}")
 
 
 def _judge(examined: "Examination", fail_under: int | None, fail_on: str | None) -> None:

@@ -76,8 +76,8 @@ class Contract:
     def check(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> tuple[Drift, ...]:
         """Return the differences of a request and its response from the document, each once. Takes milliseconds."""
         drifts = self._drifts(tool, "request", self._request_findings(tool, request))
-        if all(drift.kind == UNCHECKED for drift in drifts.values()):
-            drifts |= self._drifts(tool, "request", refusals(tool, request, response))
+        fits = all(drift.kind == UNCHECKED for drift in drifts.values())
+        drifts |= self._drifts(tool, "request", refusals(tool, request, response, fits=fits))
         drifts |= self._drifts(tool, "response", self._response_findings(tool, request, response))
         return tuple(drifts.values())
 

@@ -35,6 +35,9 @@ _TYPE: Final = re.compile(
     rf"(?: of)?(?: type)?:?(?: an?)?(?: valid)? [\"'`]?({_TYPE_NAMES})\b",
     re.IGNORECASE,
 )
+_FORMAT: Final = re.compile(
+    r"format [\"'`]?(date-time|date|uuid|email|uri|ipv4|ipv6)\b|valid (date-time|date|uuid|email|uri)\b", re.IGNORECASE
+)
 _SAME_TYPES: Final = {"list": "array", "float": "number", "int": "integer", "bool": "boolean", "dictionary": "object"}
 _MISSING: Final = re.compile(r"\b(required|missing|must be (?:present|provided|given))\b", re.IGNORECASE)
 _NAMED: Final = re.compile(r"(?:property|field|parameter|argument)?\s*['\"`]([\w.$\[\]-]{1,100})['\"`]")
@@ -42,14 +45,19 @@ _MEDIA_TYPE: Final = re.compile(r"\b(?:application|text|multipart|image)/[\w.+-]
 _ACCEPTED: Final = ("accept-post", "accept-patch", "accept")
 
 
-def refusals(tool: Tool, request: httpx.Request, response: httpx.Response) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, location and message of what an answer refuses; the location is as in `Drift.where`."""
+def refusals(
+    tool: Tool, request: httpx.Request, response: httpx.Response, *, fits: bool
+) -> Iterator[tuple[str, str, str]]:
+    """Yield kind, location and message of what an answer refuses; the location is as in `Drift.where`.
+
+    Of a request that does not fit the document, what is refused of its values says nothing about the document.
+    """
     if response.status_code == 401 and not tool.security and "authorization" not in request.headers:
         challenge = response.headers.get("www-authenticate", "") or "no scheme is named"
         yield DEMANDED_CREDENTIAL, "", f"a credential is demanded, and the document names none ({challenge})"
     elif response.status_code in REFUSALS and len(response.content) <= MAX_BYTES:
         yield from _media_type(request, response)
-        text = _summary(tool, response)
+        text = _summary(tool, response) if fits else ""
         yield from (finding for line in text.splitlines() for finding in _of_line(tool, line.removeprefix("- ")))
 
 
@@ -76,7 +84,10 @@ def _of_line(tool: Tool, line: str) -> Iterator[tuple[str, str, str]]:
     """Yield what one message of the API refuses."""
     match = _ARGUMENT.fullmatch(line)
     path, text = (match["path"], match["text"]) if match else ("", line)
-    if kind := _TYPE.search(text):
+    if form := _FORMAT.search(text):
+        if where := _where(tool, path):
+            yield REFUSED_TYPE, where, f"the API wants {(form[1] or form[2]).lower()} string"
+    elif kind := _TYPE.search(text):
         name = kind[1].lower()
         if where := _where(tool, path):
             yield REFUSED_TYPE, where, f"the API wants {_SAME_TYPES.get(name, name)}"

@@ -1,11 +1,17 @@
 """Apply overlays that stand in files or at URLs to a document that is being loaded."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from ..curation.arguments import UserText, names_source
+from ..document.fetcher import Fetcher
 from ..document.loader import Amendment, Reader
+from ..document.model import DEFAULT_LIMITS
+from ..document.parser import parse, text_of
+from ..document.sources import read_root
 from ..errors import Problem
+from ..runtime.types import JsonObject
 from .application import Forget, Overlay
 
 
@@ -25,6 +31,13 @@ def amendment(sources: Sequence[str]) -> Amendment | None:
         return problems
 
     return amend
+
+
+def read_overlay(path: Path) -> JsonObject:
+    """Return the overlay in a file. Raises DocumentError for one that cannot be read or is no overlay."""
+    content = read_root(str(path), Fetcher(""), DEFAULT_LIMITS)
+    text, _ = text_of(content.data, content.uri, content.charset)
+    return dict(Overlay(parse(text, DEFAULT_LIMITS).value, str(path)).root)
 
 
 _EXTENSION: Final = "x-mcp"

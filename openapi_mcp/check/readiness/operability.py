@@ -1,4 +1,4 @@
-"""The signals of JAIRF about agents' use of an API, its security, and where it can be found."""
+"""The signals of JAIRF about agents' use of an API, and about its security."""
 
 import json
 import math
@@ -137,12 +137,6 @@ def _strength(scheme: Mapping[str, Any]) -> float:
     if name == "bearer" and str(scheme.get("bearerFormat")).upper() == "JWT":
         return 0.75
     return _STRENGTHS.get(name, 0.0)
-
-
-def discovery(subject: JudgedDocument) -> Iterator[Signal]:
-    """Yield the signals of AI Discoverability."""
-    tagged = sum(bool(operation.tags) for operation in subject.operations)
-    yield coverage("domain_tagging", tagged, len(subject.operations), "operations have tags")
 
 
 def _depth(components: Any) -> int:

@@ -2,7 +2,8 @@
 
 Left out are the signals that need a model (`doc_clarity`, `intent_legibility`, `descriptive_richness`), other programs'
 rules (`lint_results`, `owasp_posture`), knowledge of what is personal (`sensitive_handling`), a look outside of the
-document (`registry_signals`, `workflow_context`), and those that are not defined (`intent_phrasing`). The others count
+document (`registry_signals`, `workflow_context`), and those that are not defined (`intent_phrasing`). Of the part AI
+Discoverability only `domain_tagging` would be left, and alone decide about it: that part is left out. The others count
 equally within their dimension, as JAIRF says. Who an API is for is not known, so sensitivity and exposure scale
 nothing.
 
@@ -23,6 +24,7 @@ VERSION: Final = "0.2.0"
 LEFT_OUT: Final = (
     "doc_clarity", "example_validity", "lint_results", "ai_semantic_surface", "intent_legibility", "sensitive_handling",
     "owasp_posture", "descriptive_richness", "intent_phrasing", "workflow_context", "registry_signals",
+    "domain_tagging",
 )  # fmt: skip
 """JAIRF's signals that do not count here."""
 
@@ -32,9 +34,8 @@ _NAMES: Final[Mapping[str, str]] = {
     "ARAX": "AI-readiness",
     "AU": "Agent usability",
     "SEC": "Security",
-    "AID": "Discoverability",
 }
-WEIGHTS: Final[Mapping[str, float]] = {"FC": 0.16, "DXJ": 0.18, "ARAX": 0.24, "AU": 0.20, "SEC": 0.12, "AID": 0.10}
+WEIGHTS: Final[Mapping[str, float]] = {"FC": 0.16, "DXJ": 0.18, "ARAX": 0.24, "AU": 0.20, "SEC": 0.12}
 _EPSILON: Final = 0.000001
 
 _LEVELS: Final = ((90, "Agent-Optimized"), (75, "AI-Ready"), (60, "AI-Aware"), (40, "Foundational"), (0, "Not Ready"))
@@ -78,7 +79,6 @@ def score_of(subject: JudgedDocument) -> Score:
         "ARAX": signals.meaning(subject, counts),
         "AU": operability.usability(subject),
         "SEC": operability.security(subject),
-        "AID": operability.discovery(subject),
     }
     dimensions = tuple(_dimension(name, tuple(part)) for name, part in parts.items())
     value = _harmonic({dimension.id: dimension.score for dimension in dimensions})
@@ -113,4 +113,4 @@ def _gated(value: float, found: Mapping[str, float]) -> tuple[float, str]:
 def _harmonic(scores: Mapping[str, float]) -> float:
     """Return the weighted harmonic mean, so that no dimension makes up for another."""
     costs = sum(WEIGHTS[name] / (score + _EPSILON) for name, score in scores.items())
-    return max(0.0, min(100.0, sum(WEIGHTS.values()) / costs))
+    return max(0.0, min(100.0, sum(WEIGHTS[name] for name in scores) / costs))

@@ -15,9 +15,9 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ...overlay.difference import VERSION
-from ...overlay.paths import Location, node_at, normalized
+from ...overlay.paths import InvalidQuery, Location, node_at, normalized, select
 from ...runtime.types import JsonObject
-from .repairs import Repair
+from .change import Repair
 
 WIDTH: Final = 120
 """Columns of a line of the file."""
@@ -29,34 +29,131 @@ _PART: Final = 3
 """Keys that lead to an operation or a shared schema: paths, /pets, get; components, schemas, Pet."""
 
 
-def overlay_of(rounds: Sequence[Iterable[Repair]], root: Any, title: str) -> JsonObject | None:
+def overlay_of(
+    rounds: Sequence[Iterable[Repair]], root: Any, title: str, earlier: Sequence[JsonObject] = ()
+) -> JsonObject | None:
     """Return an overlay for a document as it is written; None where there is nothing to repair.
 
-    Each round of repairs was found in the document that those before it had repaired.
+    Each round of repairs was found in the document that those before it had repaired, and all after the `earlier`
+    actions. Examples stand last, as many as there are lines for.
     """
     found = [list(repairs) for repairs in rounds]
     if not any(found):
         return None
-    made = _overlay(found, root, title, _PART)
-    if len(written(made).splitlines()) > MAX_LINES:
-        made = min((made, _overlay(found, root, title, 1)), key=lambda each: len(written(each).splitlines()))
-    return made
+    known = absorbed(earlier, root)
+    kept: Sequence[JsonObject] = earlier if known is None else ()
+    found = [*([known] if known else []), *found]
+    examples = [repair for repairs in found for repair in repairs if repair.rule == EXAMPLE]
+    others = [[repair for repair in repairs if repair.rule != EXAMPLE] for repairs in found]
+    made = [_with_examples(_overlay(others, root, title, kept, depth), examples, root) for depth in (_PART, 1)]
+    return max(made, key=lambda each: (line_count(each) <= MAX_LINES, _example_count(each), -line_count(each)))
 
 
-def _overlay(rounds: Sequence[Sequence[Repair]], root: Any, title: str, depth: int) -> JsonObject:
+def absorbed(actions: Sequence[JsonObject], root: Any) -> list[Repair] | None:
+    """Return the actions of an earlier overlay as repairs, so that they are joined with new ones.
+
+    None where they are not of the kind that `fix` writes: first what goes, then updates, of places of the document.
+    """
+    repairs: list[Repair] = []
+    kinds = [bool(action.get("remove")) for action in actions]
+    if kinds != sorted(kinds, reverse=True) or any("copy" in action or "description" in action for action in actions):
+        return None
+    for action in actions:
+        try:
+            places = select(action["target"], root)
+        except InvalidQuery:
+            return None
+        if "?" in action["target"] and "update" in action:
+            query, update = action["target"], dict(action["update"])
+            repairs.append(Repair(rule="", location=(), reason="", query=query, update=update))
+            continue
+        if not places or (not action.get("remove") and not isinstance(action.get("update"), dict)):
+            return None
+        for place in places:
+            if action.get("remove"):
+                key = node_at(root, place) if isinstance(place[-1], int) else place[-1]
+                repairs.append(Repair(rule="", location=place[:-1], reason="", remove=(str(key),)))
+            else:
+                update = action["update"]
+                rule = EXAMPLE if _are_examples(update) else ""
+                repairs.append(Repair(rule=rule, location=place, reason="", update=update))
+    return repairs
+
+
+EXAMPLE: Final = "example-missing"
+
+
+def _are_examples(update: Mapping[str, Any]) -> bool:
+    return bool(update) and all(
+        name in ("example", "examples") or (isinstance(value, dict) and _are_examples(value))
+        for name, value in update.items()
+    )
+
+
+def _example_count(overlay: JsonObject) -> int:
+    return len(_EXAMPLES.findall(json.dumps(overlay["actions"])))
+
+
+_EXAMPLES: Final = re.compile(r'"examples?":')
+
+
+def _with_examples(overlay: JsonObject, examples: Sequence[Repair], root: Any) -> JsonObject:
+    """Return an overlay with examples, as long as there are lines for them: equal ones in one target."""
+    best = overlay
+    for count in range(1, len(examples) + 1):
+        shortest = min((_example_actions(examples[:count], root, depth) for depth in (_WHOLE, 1)), key=_length)
+        longer = {**overlay, "actions": [*overlay["actions"], *shortest]}
+        if line_count(longer) <= MAX_LINES:
+            best = longer
+    return best
+
+
+_WHOLE: Final = 1_000
+"""Keys of a place: its update is an action of its own."""
+
+
+def _example_actions(examples: Sequence[Repair], root: Any, depth: int) -> list[JsonObject]:
+    updates: dict[Location, dict[str, Any]] = {}
+    for repair in examples:
+        anchor, value = _nested(repair.location, repair.update, depth)
+        _merge(updates.setdefault(anchor, {}), value)
+    return _updates(updates, root)
+
+
+def _length(actions: Sequence[JsonObject]) -> int:
+    return line_count({"overlay": VERSION, "info": {}, "actions": actions})
+
+
+def _updates(updates: Mapping[Location, dict[str, Any]], root: Any) -> list[JsonObject]:
+    return [{"target": target, "update": value} for target, value in _joined(updates, root)]
+
+
+def line_count(overlay: JsonObject) -> int:
+    """Return the lines of an overlay as it is written."""
+    return len(written(overlay).splitlines())
+
+
+def _overlay(
+    rounds: Sequence[Sequence[Repair]], root: Any, title: str, earlier: Sequence[JsonObject], depth: int
+) -> JsonObject:
     removals: dict[Location, None] = {}
     updates: dict[Location, dict[str, Any]] = {}
+    queries: dict[str, dict[str, Any]] = {}
     for repairs in rounds:
         of_round: dict[Location, dict[str, Any]] = {}
         for repair in repairs:
+            if repair.query:
+                queries[repair.query] = dict(repair.update)
+                continue
             removals |= dict.fromkeys((*repair.location, key) for key in repair.remove)
             if repair.update:
                 anchor, value = _nested(repair.location, repair.update, depth)
                 _merge(of_round.setdefault(anchor, {}), value)
         for anchor, value in of_round.items():
             _merge(updates.setdefault(anchor, {}), value, replaces=True)
-    actions: list[JsonObject] = [{"target": target, "remove": True} for target in _removed(removals, root)]
-    actions += [{"target": target, "update": value} for target, value in _joined(updates)]
+    actions = [*earlier, *({"target": target, "remove": True} for target in _removed(removals, root))]
+    actions += [{"target": query, "update": value} for query, value in queries.items()]
+    actions += _updates(updates, root)
     return {"overlay": VERSION, "info": {"title": title, "version": "1.0.0"}, "actions": actions}
 
 
@@ -78,6 +175,8 @@ def _merge(target: dict[str, Any], update: Mapping[str, Any], *, replaces: bool 
             _merge(known, value, replaces=replaces)
         elif isinstance(known, list) and isinstance(value, list) and name == "required":
             target[name] = list(dict.fromkeys([*known, *value]))
+        elif name == "type" and isinstance(known, str) and isinstance(value, list) and value[-1:] == ["null"]:
+            target[name] = [known, "null"]  # another type than the document's, and null too
         elif replaces or name not in target:
             target[name] = copy.deepcopy(value)
 
@@ -95,19 +194,19 @@ def _removed(removals: Iterable[Location], root: Any) -> list[str]:
     return [
         target + (_equals(keys) if of_list else _selection(keys))
         for (of_list, keys), parents in grouped.items()
-        for target in _targets(parents)
+        for target in _targets(parents, root)
     ]
 
 
-def _joined(updates: Mapping[Location, dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+def _joined(updates: Mapping[Location, dict[str, Any]], root: Any) -> list[tuple[str, dict[str, Any]]]:
     """Return targets with their updates; equal updates of several parts have one target where a query selects them."""
     equal: dict[str, list[Location]] = defaultdict(list)
     for location, value in updates.items():
         equal[json.dumps(value, sort_keys=True)].append(location)
-    return [(target, updates[locations[0]]) for locations in equal.values() for target in _targets(locations)]
+    return [(target, updates[locations[0]]) for locations in equal.values() for target in _targets(locations, root)]
 
 
-def _targets(locations: Sequence[Location]) -> list[str]:
+def _targets(locations: Sequence[Location], root: Any) -> list[str]:
     """Return queries that select these places and nothing else: places that differ in one key are selected together."""
     left = dict.fromkeys(locations)
     queries = []
@@ -118,10 +217,18 @@ def _targets(locations: Sequence[Location]) -> list[str]:
                 groups[location[:position], location[position + 1 :]].append(location[position])
         for (before, behind), keys in groups.items():
             if len(keys) > 1:
-                queries.append(f"${_steps(before)}{_selection(keys)}{_steps(behind)}")
+                queries.append(_query(before, keys, behind, root))
                 for key in keys:
                     del left[*before, key, *behind]
     return [*queries, *(f"${_steps(location)}" for location in left)]
+
+
+def _query(before: Location, keys: Sequence[str | int], behind: Location, root: Any) -> str:
+    """Return a query for places that differ in one key; of all keys where that selects no other place."""
+    every = f"${_steps(before)}[*]{_steps(behind)}"
+    if behind and set(select(every, root)) == {(*before, key, *behind) for key in keys}:
+        return every
+    return f"${_steps(before)}{_selection(keys)}{_steps(behind)}"
 
 
 def _steps(location: Location) -> str:
@@ -135,8 +242,8 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _selection(keys: Iterable[str | int]) -> str:
-    """Return a segment that selects these keys: `['get','post']`."""
-    return "[" + ",".join(normalized((key,))[2:-1] for key in keys) + "]"
+    """Return a segment that selects these keys: `['get', 'post']`."""
+    return "[" + ", ".join(normalized((key,))[2:-1] for key in keys) + "]"
 
 
 def _equals(values: Iterable[str]) -> str:
@@ -148,13 +255,20 @@ def written(overlay: JsonObject) -> str:
     """Return an overlay as YAML: an action is a line for its target, and lines for its update in flow style."""
     lines = [f"overlay: {overlay['overlay']}", f"info: {_flow(overlay['info'])}", "actions:"]
     for action in overlay["actions"]:
-        lines.append(f"- target: {json.dumps(action['target'], ensure_ascii=False)}")
+        lines.append(f"- target: {_target(action['target'])}")
         if "update" in action:
             value = _flow(action["update"]).replace("\n", "\n    ")
             lines.append(f"  update: {value}")
         else:
             lines.append("  remove: true")
     return "\n".join(lines) + "\n"
+
+
+def _target(query: str) -> str:
+    """Return a query as a YAML string: a long one is folded at the spaces between its names."""
+    if len(query) < WIDTH - 14 or query != " ".join(query.split()):
+        return json.dumps(query, ensure_ascii=False)
+    return _flow(query).replace("\n", "\n    ")
 
 
 def _flow(value: Any) -> str:

@@ -8,7 +8,7 @@ from ...tools.names import words
 from ...tools.operations import Operation
 from ..subject import JudgedDocument
 
-MAX_NAMED_FIELDS: Final = 5
+MAX_NAMED_FIELDS: Final = 3
 """Fields of an answer that a description names."""
 
 _VERBS: Final[Mapping[str, tuple[str, str]]] = {

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ...document.model import join
-from ...runtime import media_types
 from ...tools.operations import LocatedNode, Operation
 from ..subject import JudgedDocument
 
@@ -28,15 +27,14 @@ def parameter_at(subject: JudgedDocument, operation: Operation, where: str) -> L
 
 
 def bodies_at(subject: JudgedDocument, operation: Operation, where: str) -> Iterator[LocatedNode]:
-    """Yield the Media Type Objects of JSON and forms that a location is in: those of the request, or of a status."""
+    """Yield the Media Type Objects that a location is in: those of the request, or of a status."""
     match = _STATUS.match(where)
     if match is None:
         node, pointer = subject.request_body(operation)
     else:
         node, pointer = _response(subject, operation, match[1])
-    for name, media, place in subject.media_types(node, pointer):
-        if media_types.is_json(name) or "form" in name:
-            yield media, place
+    for _, media, place in subject.media_types(node, pointer):
+        yield media, place
 
 
 def _response(subject: JudgedDocument, operation: Operation, status: str) -> LocatedNode:

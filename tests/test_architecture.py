@@ -4,6 +4,7 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -116,12 +117,17 @@ ON_DEMAND = {
 """Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""
 
 FILES = sorted(PACKAGE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text()) for path in FILES}
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """Return the syntax trees of FILES, which take seconds; not at the import, which each test process does."""
+    return {path: ast.parse(path.read_text()) for path in FILES}
 
 
 def imports(path: Path, *, everywhere: bool = True) -> Iterator[tuple[Path | None, str]]:
     """The file or folder of this package that each import names, or None and the name of another package."""
-    for node in ast.walk(TREES[path]) if everywhere else TREES[path].body:
+    for node in ast.walk(trees()[path]) if everywhere else trees()[path].body:
         if isinstance(node, ast.Import):
             yield from ((None, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -202,7 +208,7 @@ def layer_name(path: Path) -> str:
 
 def test_one_class_name_is_one_class() -> None:
     places = defaultdict(list)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 places[node.name.lstrip("_")].append(name_of(path))
@@ -210,7 +216,7 @@ def test_one_class_name_is_one_class() -> None:
 
 
 def test_files_and_functions_fit_in_the_head() -> None:
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         assert ast.get_docstring(tree), f"{name_of(path)} opens with one sentence of purpose"
         assert path.read_text().count("\n") <= 400, name_of(path)
         for node in ast.walk(tree):

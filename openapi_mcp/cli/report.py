@@ -155,7 +155,9 @@ def listing(bridge: Bridge) -> str:
 
 def listed_tokens(bridge: Bridge) -> int:
     """Return the tokens of the list as it is served."""
-    return sum(map(tokens, bridge.catalog.tools)) if bridge.mode_decision.searches else total(bridge.compilation.sizes)
+    if bridge.mode_decision.searches:
+        return sum(map(tokens, bridge.catalog.tools))
+    return total(bridge.compilation.sizes) + sum(map(tokens, bridge.workflows.tools if bridge.workflows else ()))
 
 
 def reloaded(old: Bridge, new: Bridge) -> str:

@@ -178,7 +178,8 @@ def load_for(
     )
     seconds, size = config.total_timeout or None, config.result_tokens * BYTES_PER_TOKEN
     prefix = f"{config.prefix}{'' if config.prefix.endswith(('_', '-')) else '_'}" if config.prefix else ""
-    limits = WorkflowLimits(seconds=seconds, result_bytes=size, prefix=prefix)
+    room = config.profile.room_for_name(bridge.document_info.implementation.name)
+    limits = WorkflowLimits(seconds=seconds, result_bytes=size, prefix=prefix, max_name=room)
     names = {tool.name for tool in bridge.tools} | NAMES | CODE_NAMES
     consent = None if confirmation is None else WorkflowConsent(confirmation)
     own = DocumentApi("", bridge)

@@ -21,6 +21,13 @@ from .references import OperationReferences
 MAX_WORKFLOWS: Final = 200
 """Workflows of a document; a list of tools that is longer is no list for a model."""
 
+_OWN_KEYS: Final = {
+    name: schema
+    for name, schema in TOOL_KEYS.items()
+    if name in {"name", "title", "description", "annotations", "hidden", "enabled"}
+}
+"""The keys of `x-mcp` on a workflow."""
+
 MAX_STEPS: Final = 200
 """Steps of a workflow."""
 
@@ -251,7 +258,7 @@ class _WorkflowReader(PartReader):
         if not isinstance(value, dict):
             self.problem(self.place("x-mcp"), "`x-mcp` of a workflow is an object")
             return {}
-        return dict(valid_keys(value, TOOL_KEYS, lambda message: self.problem(self.place("x-mcp"), message)))
+        return dict(valid_keys(value, _OWN_KEYS, lambda message: self.problem(self.place("x-mcp"), message)))
 
 
 def _values(step: WorkflowStep) -> list[Any]:

@@ -82,11 +82,15 @@ class Workflows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowLimits:
-    """The seconds of a call of a workflow (None: any number), the bytes of its result, the beginning of its name."""
+    """The seconds of a call of a workflow (None: any number), the bytes of its result, its name.
+
+    The name begins with `prefix` and has `max_name` characters at most.
+    """
 
     seconds: float | None
     result_bytes: int
     prefix: str = ""
+    max_name: int = MAX_NAME_LENGTH
 
 
 def workflow_tools(
@@ -101,7 +105,7 @@ def workflow_tools(
     for key in listed:
         workflow = workflows[key]
         if not workflow.own.get("hidden") and workflow.own.get("enabled", True):
-            tools.append(_tool(workflow, workflows, limits, _name(workflow, names, limits.prefix), consent))
+            tools.append(_tool(workflow, workflows, limits, _name(workflow, names, limits), consent))
             names.add(tools[-1].name)
     return tuple(tools)
 
@@ -145,14 +149,14 @@ def _operations(workflow: Workflow, workflows: Mapping[WorkflowKey, Workflow]) -
     return found.values()
 
 
-def _name(workflow: Workflow, taken: Collection[str], prefix: str) -> str:
+def _name(workflow: Workflow, taken: Collection[str], limits: WorkflowLimits) -> str:
     """Return a legal name that is not taken, in any case: that of `x-mcp`, else the workflowId."""
     folded = {name.casefold() for name in taken}
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_text(str(workflow.own.get("name") or workflow.id))).strip("_-")
-    name = prefix + shorten(name or "workflow", MAX_NAME_LENGTH - len(prefix))
-    candidates = (name, *(shorten(name, MAX_NAME_LENGTH - 12) + end for end in ("_workflow", "_workflow2")))
+    name = limits.prefix + shorten(name or "workflow", limits.max_name - len(limits.prefix))
+    candidates = (name, *(shorten(name, limits.max_name - 12) + end for end in ("_workflow", "_workflow2")))
     free = (each for each in candidates if each.casefold() not in folded)
-    numbered = (f"{shorten(name, MAX_NAME_LENGTH - 6)}_{number}" for number in range(3, 10_000))
+    numbered = (f"{shorten(name, limits.max_name - 6)}_{number}" for number in range(3, 10_000))
     return next(free, None) or next(each for each in numbered if each.casefold() not in folded)
 
 

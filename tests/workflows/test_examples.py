@@ -182,3 +182,18 @@ def test_redirects_of_a_step_are_not_followed_to_another_host(api: TableApi) -> 
     result = call(opened, "client-credentials-flow", {"client_id": "me", "client_secret": "s"})
     assert result.is_error
     assert len(api.sent) == 1
+
+
+def test_steps_of_asyncapi_are_problems_of_their_workflow(api: TableApi, tmp_path: Path) -> None:
+    """The example in the text of 1.1 sends and receives messages of the AsyncAPI document that goes with it."""
+    specification = (SHARED / "standards" / "arazzo" / "versions" / "1.1.0.md").read_text()
+    block = specification.partition("##### Arazzo Specification Object Example")[2].partition("```yaml\n")[2]
+    file = tmp_path / "purchase.arazzo.yaml"
+    file.write_text(block.partition("```")[0])
+    spec = tmp_path / "openapi.yaml"
+    spec.write_text("openapi: 3.1.0\ninfo: {title: Pets, version: '1'}\npaths: {}\n")
+    opened = bridge(spec, file, url=api.url)
+    assert not tools_of(opened)
+    messages = [problem.message for problem in opened.problems]
+    assert any("of type 'asyncapi': AsyncAPI is not supported" in message for message in messages)
+    assert any("$message is of AsyncAPI" in message for message in messages)

@@ -16,6 +16,7 @@ from openapi_mcp.cli.serve.watching import FileWatcher, changes
 from openapi_mcp.config import Config
 from openapi_mcp.elicitation.asking import NoConsent
 from openapi_mcp.gateway.gateway import Gateway
+from openapi_mcp.runtime.protocol import Session
 from openapi_mcp.runtime.server.grants import GRANT, Grant
 from openapi_mcp.runtime.types import CallToolResult
 from tests.workflows.api import TableApi, bridge, call, description, serving, text, tools_of, write
@@ -191,6 +192,30 @@ def test_files_of_workflows_are_watched(folder: Folder, tmp_path: Path) -> None:
     assert Path(file).resolve() in {path.resolve() for path in waits[0].__self__._digests}  # type: ignore[attr-defined]
     again = bridge(folder.spec, file, url=folder.api.url)
     assert len(tools_of(again)) == 2
+
+
+def test_a_client_that_asks_for_it_gets_the_progress_of_each_step(folder: Folder) -> None:
+    opened = folder.open(FLOW)
+    messages: list[dict[str, Any]] = []
+
+    async def notify(message: bytes) -> None:
+        messages.extend([json.loads(message)] if message else [])
+
+    async def run() -> dict[str, Any]:
+        server = opened.server()
+        params = {"name": "flow", "arguments": {}, "_meta": {"progressToken": "t"}}
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        try:
+            reply = await server.perform(server.receive(request, Session("2025-11-25")), notify)
+        finally:
+            await server.aclose()
+        answer: dict[str, Any] = json.loads(reply.body or b"")
+        return answer
+
+    result = asyncio.run(run())["result"]
+    assert result["structuredContent"] == {}
+    steps = [each["params"]["message"] for each in messages if each["method"] == "notifications/progress"]
+    assert steps == ["step 1 of 2, one: 200", "step 2 of 2, two: 200"]
 
 
 def test_what_nobody_switched_on_is_not_there(folder: Folder) -> None:

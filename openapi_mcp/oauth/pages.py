@@ -131,8 +131,8 @@ class SignInPages:
         if self._sign_ins.door is not None and not pending.is_identified:
             return await self._sign_ins.door.server()
         source = self._sign_ins.sources.get(pending.scheme)
-        if source is None:
-            raise OAuthFailure("The document of this server has changed since. Make the call again.")
+        if source is None or source.of_user(pending.user).key != pending.key:
+            raise OAuthFailure("The document of this server has changed since the call was made. Make it again.")
         return source.server
 
     @property

@@ -124,7 +124,9 @@ class UserSignIns:
     async def find(self, sign_in_id: str) -> UserSignIn | None:
         """Return the sign-in with an id; None for one that is done, too old or unknown. Raises OAuthFailure."""
         value = await asyncio.to_thread(self._pending.get, f"sign-in {sign_in_id}")
-        return None if value is None else UserSignIn(**value)
+        with suppress(TypeError):  # of another version of this program
+            return None if value is None else UserSignIn(**value)
+        return None
 
     async def keep(self, pending: UserSignIn) -> None:
         """Keep a sign-in as it is now. Raises OAuthFailure."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,8 +12,10 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 
 from openapi_mcp.bridge import Bridge
+from openapi_mcp.compilation import OAuthScheme
 from openapi_mcp.config import Config
-from openapi_mcp.oauth.endpoints import AccessToken
+from openapi_mcp.oauth.clients import OAuthClient
+from openapi_mcp.oauth.endpoints import AccessToken, AuthorizationServer
 from openapi_mcp.oauth.pages import SignInPages
 from openapi_mcp.oauth.sealed_store import InMemory, SealedStore
 from openapi_mcp.oauth.sign_ins import UserSignIns
@@ -140,6 +143,22 @@ def test_cookie_of_an_https_server_is_for_its_host_alone(tmp_path: Path) -> None
         assert "Domain" not in cookie
 
     within(tmp_path, Backend([REFUSED]), test, public=public)
+
+
+def test_sign_in_does_not_go_on_at_a_server_that_the_document_did_not_name_then(tmp_path: Path) -> None:
+    async def test(server: Server, sign_ins: UserSignIns) -> None:
+        page = (await call(server, "ann")).rpartition(" ")[2]
+        scheme = OAuthScheme(
+            name="key", authorization_url="https://evil.test/auth", token_url="https://evil.test/token"
+        )
+        other = AuthorizationServer(scheme, OAuthClient(client_id="me"))
+        sign_ins.sources = {"key": replace(sign_ins.sources["key"], server=other)}
+        transport = httpx.ASGITransport(Starlette(routes=SignInPages(sign_ins).routes()))
+        async with httpx.AsyncClient(transport=transport) as browser:
+            refused = await browser.get(page)
+        assert (refused.status_code, "has changed since" in refused.text) == (502, True)
+
+    within(tmp_path, Backend([REFUSED]), test)
 
 
 def test_pages_behind_a_proxy_are_at_the_public_path_too() -> None:

@@ -29,6 +29,11 @@ class CallFeed:
     def __init__(self) -> None:
         self._sinks: tuple[Sink, ...] = ()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody listens."""
+        return not self._sinks
+
     @contextmanager
     def listen(self, sink: Sink) -> Iterator[None]:
         """Give each call that ends within the block to a sink."""

@@ -1,13 +1,11 @@
-"""`LiveCalls`: the calls that end while the page is open, as events of a stream, with their arguments on request."""
+"""`LiveCalls`: the calls that end while the page is open, as events of a stream. None of them is kept."""
 
 import asyncio
 import json
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Final
 
 from ..runtime import background
@@ -16,11 +14,8 @@ from ..telemetry.call_log import size
 from ..telemetry.feed import CallFeed
 from ..telemetry.records import CallRecord
 
-MAX_KEPT: Final = 200
-"""Calls whose arguments can be shown: as many as the page has rows."""
-
 MAX_ARGUMENTS: Final = 16_384
-"""Characters of a call's arguments that are kept, so that all of them take a few megabytes."""
+"""Characters of a call's arguments that are shown: those of all rows of the page take a few megabytes."""
 
 MAX_PARTS: Final = 5_000
 """Values of arguments that are shown: writing them takes some milliseconds."""
@@ -39,7 +34,6 @@ KEEP_ALIVE: Final = 15.0
 class LiveCall:
     """A call as a row of the page; `arguments` are JSON without secrets."""
 
-    number: int
     clock: str
     caller: str
     tool: str
@@ -61,16 +55,9 @@ class LiveCalls:
     def __init__(self, feed: CallFeed, redact: Callable[[str], str]) -> None:
         self._feed = feed
         self._redact = redact
-        self._numbers = count(1)
-        self._kept: OrderedDict[int, LiveCall] = OrderedDict()
         self._queues: list[asyncio.Queue[LiveCall]] = []
         self._dropped: dict[asyncio.Queue[LiveCall], int] = {}
         self._subscription = ExitStack()
-
-    def arguments(self, number: int) -> str | None:
-        """Return the arguments of a call; None for one that is not kept any more."""
-        call = self._kept.get(number)
-        return None if call is None else call.arguments
 
     def check(self) -> None:
         """Raise TooManyListeners if nobody else may listen."""
@@ -116,11 +103,8 @@ class LiveCalls:
                 yield None
 
     def _take(self, record: CallRecord) -> None:
-        """Keep a finished call, and give it to each listener."""
+        """Give a finished call to each listener."""
         call = self._call(record)
-        self._kept[call.number] = call
-        if len(self._kept) > MAX_KEPT:
-            self._kept.popitem(last=False)
         for queue in self._queues:
             if queue.full():
                 queue.get_nowait()
@@ -130,7 +114,6 @@ class LiveCalls:
     def _call(self, record: CallRecord) -> LiveCall:
         text, cut = _text(record.arguments)
         return LiveCall(
-            number=next(self._numbers),
             clock=time.strftime("%H:%M:%S", time.localtime(record.time)),
             caller=record.caller,
             tool=record.tool,

@@ -56,7 +56,6 @@ class Views:
                 Route("/ui/problems", self._problems),
                 Route("/ui/calls", self._live_calls),
                 Route("/ui/calls/events", self._events),
-                Route("/ui/calls/{number:int}", self._call_arguments),
             ],
             redirect_slashes=False,
         )
@@ -258,11 +257,6 @@ class Views:
                 continue
             html = render("call_row.html", call=item[0], left_out=item[1])
             yield "event: call\n" + "".join(f"data: {line}\n" for line in html.splitlines()) + "\n"
-
-    async def _call_arguments(self, request: Request) -> Response:
-        text = self._live.arguments(request.path_params["number"])
-        message = "These arguments are not kept any more: the page keeps those of the last 200 calls."
-        return HTMLResponse(render("call_arguments.html", text=message if text is None else text))
 
 
 _QUIET_SECONDS: Final = 0.5

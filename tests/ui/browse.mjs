@@ -151,8 +151,8 @@ const scenarios = {
     await call("listSongs", { q: "blue", access_token: "a-secret-of-the-caller" });
     await page.waitForSelector("#calls tr");
     const row = await texts(page, "#calls tr >> nth=0 >> td");
-    await page.click("#calls button");
-    await page.waitForSelector("#calls pre");
+    await page.click("#calls summary");
+    await page.waitForSelector("#calls pre", { state: "visible" });
     return { row, args: await text(page, "#calls pre") };
   },
 

@@ -77,6 +77,23 @@ def studio_api() -> Iterator[tuple[str, list[str]]]:
 
 
 @pytest.mark.anyio
+async def test_several_apis_have_one_page(tmp_path: Path) -> None:
+    with studio_api() as (url, requests):
+        tables = "".join(f"[apis.{name}]\nspec = '{STUDIO}'\nbase-url = '{url}'\n" for name in ("one", "two"))
+        (tmp_path / "openapi-mcp.toml").write_text(tables)
+        settings, feed = Settings(file=tmp_path / "openapi-mcp.toml"), CallFeed()
+        reloader = Reloader(settings, settings.open(), feed=feed)
+        visitor = Visitor(Starlette(routes=page.routes(reloader, feed, HttpSettings(), local=True)))
+        rows = (await visitor.get("/")).text
+        shown = await visitor.post("/ui/tools/two_getSong/call", {"/id#number": "7"})
+        assert (await visitor.get("/ui/connect")).text.count("openapi-mcp.toml") > 5
+    assert re.findall(r'class="name">(\w+)<', rows)[::5] == ["one_listSongs", "two_listSongs"]
+    assert requests == ["GET /songs/7"]
+    assert "200 OK" in shown.text
+    assert (await visitor.get("/ui/problems")).text.count("GET /broken is no tool") == 2
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("path", PAGES)
 async def test_pages_run_nothing_inline(path: str) -> None:
     response = await Visitor(app(HttpSettings())).get(path)
@@ -129,7 +146,7 @@ async def test_strangers_are_refused(headers: Mapping[str, str], status: int) ->
 @pytest.mark.anyio
 async def test_the_token_opens_the_page() -> None:
     visitor = Visitor(app(HttpSettings(auth_token=TOKEN)))
-    for path in (*PAGES, "/ui/list", "/ui/calls/events", "/ui/calls/1"):
+    for path in (*PAGES, "/ui/list", "/ui/calls/events"):
         refused = await visitor.get(path)
         assert refused.status_code == 401
         assert "createSong" not in refused.text

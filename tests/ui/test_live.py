@@ -1,6 +1,7 @@
 """The feed of calls, and the live calls of the page: nothing without a listener, bounded with slow ones."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from openapi_mcp.runtime.tool import Tool
 from openapi_mcp.runtime.types import CallToolResult, text_content
 from openapi_mcp.telemetry.feed import CallFeed, exchanges
 from openapi_mcp.telemetry.records import CallRecord
-from openapi_mcp.ui.live import MAX_ARGUMENTS, MAX_KEPT, MAX_LISTENERS, MAX_WAITING, LiveCalls, TooManyListeners
+from openapi_mcp.ui.live import MAX_ARGUMENTS, MAX_LISTENERS, MAX_WAITING, LiveCalls, TooManyListeners
 
 TOOL = Tool(name="t", description="", input_schema={"type": "object"}, annotations={}, method="GET", path="/")
 
@@ -72,34 +73,35 @@ async def test_listeners_come_and_go() -> None:
     first, second = live.listen(None), live.listen(None)
     waiting = [asyncio.ensure_future(anext(each)) for each in (first, second)]
     await asyncio.sleep(0)
-    await called(feed, 1, q="x", password="secret")  # one that is shown to nobody
+    await called(feed, 1, q="x", password="secret")
     items = [await each for each in waiting]
-    assert [item and item[0].number for item in items] == [1, 1]
+    shown = '{\n  "Q": "X",\n  "PASSWORD": "***"\n}'
+    assert [item and item[0].arguments for item in items] == [shown, shown]
     await first.aclose()
     more = asyncio.ensure_future(anext(second))
     await asyncio.sleep(0)
-    await called(feed, 1)
-    assert (await more) is not None
+    await called(feed, 1, q="y")
+    item = await more
+    assert item is not None
+    assert "Y" in item[0].arguments
     await second.aclose()
-    await called(feed, 1)
-    assert live.arguments(1) == '{\n  "Q": "X",\n  "PASSWORD": "***"\n}'
-    assert live.arguments(3) is None
+    assert feed.is_idle
 
 
 @pytest.mark.anyio
 async def test_slow_listeners_lose_the_oldest() -> None:
     feed = CallFeed()
-    live = LiveCalls(feed, str)
-    listener = live.listen(None)
+    listener = LiveCalls(feed, str).listen(None)
     begun = asyncio.ensure_future(anext(listener))
     await asyncio.sleep(0)
-    await called(feed, MAX_WAITING + 2)
-    item = await begun
-    assert item is not None
-    number, left_out = item[0].number, item[1]
-    assert (number > 1) == (left_out > 0)
-    assert live.arguments(1) is None
-    assert live.arguments(MAX_WAITING + 3 - MAX_KEPT) is not None
+    for number in range(MAX_WAITING + 5):
+        await called(feed, 1, number=number)
+    first = await begun
+    second = await anext(listener)
+    assert first is not None
+    assert second is not None
+    assert first[1] + second[1] >= 4
+    assert json.loads(second[0].arguments)["number"] >= 4
     await listener.aclose()
 
 
@@ -121,9 +123,13 @@ async def test_listeners_and_arguments_are_bounded() -> None:
     with pytest.raises(TooManyListeners):
         live.check()
     await called(feed, 1, q="x" * 100_000)
+    items = await asyncio.gather(*tasks)
+    assert all(item is not None and len(item[0].arguments) < MAX_ARGUMENTS + 50 for item in items)
+    more = asyncio.ensure_future(anext(listeners[0]))
+    await asyncio.sleep(0)
     await called(feed, 1, q=[0] * 100_000)
-    await asyncio.gather(*tasks)
-    assert len(live.arguments(1) or "") < MAX_ARGUMENTS + 50
-    assert "values" in (live.arguments(2) or "")
+    item = await more
+    assert item is not None
+    assert "values" in item[0].arguments
     for each in listeners:
         await each.aclose()

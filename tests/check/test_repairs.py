@@ -228,7 +228,7 @@ def test_swagger_2_is_repaired_as_it_is_written(tmp_path: Path) -> None:
 
 
 def test_equal_changes_are_one_action(tmp_path: Path) -> None:
-    answers = {str(status): {} for status in (400, 404, 500)}
+    answers: dict[str, Any] = {str(status): {} for status in (400, 404, 500)}
     paths = {f"/p{n}": {"get": {"operationId": f"p{n}", "summary": "P", "responses": answers}} for n in range(30)}
     path = saved(tmp_path, minimal(paths))
     made = examine(opened(path), lambda overlays: opened(path, overlay=list(overlays)), fix=True)

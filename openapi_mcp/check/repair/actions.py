@@ -151,10 +151,28 @@ def _overlay(
                 _merge(of_round.setdefault(anchor, {}), value)
         for anchor, value in of_round.items():
             _merge(updates.setdefault(anchor, {}), value, replaces=True)
+    _cancel(removals, updates)
     actions = [*earlier, *({"target": target, "remove": True} for target in _removed(removals, root))]
     actions += [{"target": query, "update": value} for query, value in queries.items()]
     actions += _updates(updates, root)
     return {"overlay": VERSION, "info": {"title": title, "version": "1.0.0"}, "actions": actions}
+
+
+def _cancel(removals: dict[Location, None], updates: Mapping[Location, dict[str, Any]]) -> None:
+    """Leave out what one round removed from a list of required names, and a later one put back."""
+    for *place, name in list(removals):
+        for anchor, update in updates.items():
+            if place[-1:] != ["required"] or anchor != tuple(place[: len(anchor)]):
+                continue
+            node: Any = update
+            for key in place[len(anchor) : -1]:
+                node = node.get(key) if isinstance(node, dict) else None
+            if isinstance(node, dict) and name in node.get("required", ()):
+                node["required"].remove(name)
+                del removals[*place, name]
+                if not node["required"]:
+                    del node["required"]
+                break
 
 
 def _nested(location: Location, update: Mapping[str, Any], depth: int) -> tuple[Location, dict[str, Any]]:

@@ -118,7 +118,7 @@ def _of_tool(subject: JudgedDocument, tool: Tool, schemes: Sequence[str] | None,
     """Yield the requirement of an operation; None: that of the document."""
     operation = subject.operation_of(tool)
     if operation is not None:
-        update = {} if schemes is None else {"security": _requirements(schemes)}
+        update: dict[str, Any] = {} if schemes is None else {"security": _requirements(schemes)}
         remove = ["security"] if "security" in operation.value else []
         if update or remove:
             yield from repair(subject, RULE, operation.pointer, reason, update, remove=remove)

@@ -83,8 +83,8 @@ def _server(subject: JudgedDocument, base_url: str) -> Iterator[Repair]:
         yield Repair(rule="server-missing", location=(), reason=reason, update=update, remove=tuple(remove))
         return
     remove = ["servers"] if "servers" in subject.root else []
-    update = {"servers": [{"url": base_url}]}
-    yield Repair(rule="server-missing", location=(), reason=reason, update=update, remove=tuple(remove))
+    servers = {"servers": [{"url": base_url}]}
+    yield Repair(rule="server-missing", location=(), reason=reason, update=servers, remove=tuple(remove))
     for operation in subject.operations:
         if isinstance(operation.value.get("servers"), list):
             yield from repair(subject, "server-missing", operation.pointer, reason, {}, remove=["servers"])

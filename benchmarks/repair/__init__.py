@@ -1,0 +1,1 @@
+"""Documents with injected faults, repaired by `openapi-mcp check --fix`."""

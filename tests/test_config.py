@@ -78,7 +78,7 @@ def test_texts_of_the_settings_file_name_environment_variables(tmp_path: Path, m
 def test_unset_variable_of_the_settings_file_is_an_error(tmp_path: Path, value: str) -> None:
     with pytest.raises(UsageError, match="the environment variable NOBODY_SET_THIS is not set") as caught:
         settings(tmp_path, f"server-var = {value}")
-    assert caught.value.where.endswith("openapi-mcp.toml, line 1")
+    assert caught.value.where.endswith("openapi-mcp.toml, line 1, server-var")
     assert "$${NOBODY_SET_THIS}" in caught.value.hint
 
 

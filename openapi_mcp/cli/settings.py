@@ -59,7 +59,7 @@ class Settings:
         if file is None:
             if spec is not None:
                 return cls(spec, options)
-            hint = f"name a document: openapi-mcp serve petstore.yaml; or write {FILE_NAME} with `openapi-mcp init`"
+            hint = f"name a document (SPEC): openapi-mcp serve petstore.yaml; or `openapi-mcp init` writes {FILE_NAME}"
             raise UsageError("no document is named, and this folder has no settings file", where="SPEC", hint=hint)
         if spec is None:
             return cls("", options, file)

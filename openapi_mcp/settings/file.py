@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -123,7 +124,7 @@ class _SettingsReader:
             option = SETTINGS.get(name.replace("-", "_"))
             if option is None or (of_api and not option.is_of_api):
                 self._refuse(place, name, option, of_api=of_api)
-            expanded = variables.expand(value, self.environment, lambda place=place: self.where(place))  # type: ignore[misc]
+            expanded = variables.expand(value, self.environment, partial(self._where_of, place, name))
             if not option.accepts(expanded):
                 hint = "`openapi-mcp settings-schema` prints the JSON Schema of this file"
                 raise UsageError(f"{name} must be {option.expectation}", where=self.where(place), hint=hint)
@@ -144,6 +145,10 @@ class _SettingsReader:
         """Return the file and the line of a key."""
         line = TomlLines(self.text).line_of((*self.root, *keys))
         return f"{self.path}, line {line}" if line else str(self.path)
+
+    def _where_of(self, keys: Sequence[str], name: str) -> str:
+        """Return the file, the line and the name of a setting."""
+        return f"{self.where(keys)}, {name}"
 
     def _api(self, name: str, table: Mapping[str, Any]) -> dict[str, Any]:
         keys = ("apis", name)

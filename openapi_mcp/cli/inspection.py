@@ -214,6 +214,20 @@ def problem_lines(problems: Sequence[Problem]) -> Iterable[str]:
             yield "    " + printable(problem.hint)
 
 
+def _curation_lines(tool: Tool) -> Iterable[str]:
+    """Yield a line for each value that models do not see, without constants, and for what `x-mcp` says of calls."""
+    for preset in (each for each in tool.presets if not each.is_default):
+        name = ".".join([preset.argument.wire_name or preset.argument.name, *preset.path])
+        header = "" if preset.header is None else f"header {preset.header} of the client's request"
+        yield f"hidden: {name} ({preset.variable or header or 'a constant'})"
+    if tool.confirm is not None:
+        yield f"a person is asked before a call: {'always' if tool.confirm else 'never'}"
+    if tool.select is not None:
+        yield f"selected of an answer: {tool.select}"
+    if tool.max_result_bytes is not None:
+        yield f"limit of a result: {tokens_of_bytes(tool.max_result_bytes):,} tokens"
+
+
 def tool_page(tool: Tool) -> Iterable[str]:
     """Yield the lines about one tool: its request, its arguments and their locations, its schemas."""
     yield printable(f"{tool.name} — {tool.title or tool.name}")
@@ -228,6 +242,7 @@ def tool_page(tool: Tool) -> Iterable[str]:
         yield f"  credential: {printable(names) or 'none needed'}"
     for scopes in tool.scopes:
         yield f"  scopes of a caller's token: {printable(' and '.join(scopes))}"
+    yield from (f"  {printable(line)}" for line in _curation_lines(tool))
     for label, value in (("input schema", tool.input_schema), ("output schema", tool.output_schema)):
         if value is not None:
             yield f"\n{label}:\n{json.dumps(value, indent=2, ensure_ascii=True)}"

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from openapi_mcp import Bridge, Config
+from openapi_mcp.cli.inspection import tool_page
 from openapi_mcp.generator.package import generate
 from openapi_mcp.modes import Mode
 from openapi_mcp.runtime.request.build import RequestOptions
@@ -142,3 +143,13 @@ def test_packages_select_and_cut_as_the_live_server_does(tmp_path: Path) -> None
     assert b'"jmespath>=1.0.1"' in files["pyproject.toml"]
     assert any(path.endswith("_runtime/result/projection.py") for path in files)
     assert not any("_confirm" in data.decode(errors="replace") for path, data in files.items() if "/tools" in path)
+
+
+def test_inspect_shows_what_models_do_not_see() -> None:
+    hidden = {"name": "tenant", "in": "query", "schema": {"type": "string"}, "x-mcp": {"fixed": "header:X-Tenant"}}
+    fields = {"operationId": "orders", "x-mcp": {"select": "a", "limit": 100, "confirm": True}, "parameters": [hidden]}
+    lines = list(tool_page(compiled({"/orders": {"get": fields}}).tools[0]))
+    assert "  hidden: tenant (header X-Tenant of the client's request)" in lines
+    assert "  a person is asked before a call: always" in lines
+    assert "  selected of an answer: a" in lines
+    assert "  limit of a result: 100 tokens" in lines

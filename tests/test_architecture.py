@@ -100,6 +100,7 @@ ON_DEMAND = {
         "oauth",
         "replicas",
         "runtime",
+        "tasks",
         "tools",
         "workflows",
     },

@@ -24,7 +24,7 @@ from ..runtime.session_state import SESSION_STATE
 from ..runtime.tool import Tool
 from ..runtime.types import CallToolResult, JsonObject, text_content
 from ..runtime.upstream.events import CallEvents
-from .polling import Finished, Operation
+from .polling import AcceptedOperation, Finished
 from .records import TaskRecord, TaskRecords
 from .routes import route_to
 
@@ -106,7 +106,7 @@ class TaskBoard:
         self, tool: Tool, response: httpx.Response, exchange: PollExchange, events: CallEvents, seconds: float | None
     ) -> httpx.Response:
         """Return the answer to a call whose first response is this one; `seconds` are left of the call's time."""
-        operation = Operation.accepted(tool, response, exchange)
+        operation = AcceptedOperation.accepted(tool, response, exchange)
         if operation is None:
             return response
         task = _CURRENT.get()
@@ -115,7 +115,7 @@ class TaskBoard:
         elif seconds is not None:
             seconds = max(0.0, seconds - MIN_REMAINING)
 
-        async def report(operation: Operation) -> None:
+        async def report(operation: AcceptedOperation) -> None:
             if task is not None and task.accepted.done():
                 await self._update(task, operation)
             else:
@@ -145,7 +145,7 @@ class TaskBoard:
         if works:
             await asyncio.wait(works)
 
-    def _accept(self, task: "_RunningTask", operation: Operation) -> bool:
+    def _accept(self, task: "_RunningTask", operation: AcceptedOperation) -> bool:
         """Make a call a task, unless it is one or the caller has too many; return whether it is."""
         if task.accepted.done():
             return True
@@ -162,7 +162,7 @@ class TaskBoard:
         task.accepted.set_result(None)
         return True
 
-    async def _update(self, task: "_RunningTask", operation: Operation) -> None:
+    async def _update(self, task: "_RunningTask", operation: AcceptedOperation) -> None:
         task.operation = operation
         if RECORDS.is_cancelled(task.record.id, task.file):
             await self._cancel(task)
@@ -205,7 +205,7 @@ class TaskBoard:
             tool for tool in self._tools() if not tool.scopes or any(grant.scopes >= set(each) for each in tool.scopes)
         ]
 
-    def _how_to_go_on(self, operation: Operation, wait: float) -> str:
+    def _how_to_go_on(self, operation: AcceptedOperation, wait: float) -> str:
         """Return the note of a result whose operation goes on."""
         said = f" ({operation.status.message})" if operation.status.message else ""
         text = (
@@ -229,7 +229,7 @@ class _RunningTask:
         self.file = file
         self.accepted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.work: asyncio.Task[JsonObject] | None = None
-        self.operation: Operation | None = None
+        self.operation: AcceptedOperation | None = None
 
     def write(self, **fields: Any) -> None:
         """Change the record; whoever asks for the task sees it from now on."""
@@ -280,6 +280,6 @@ def _state_file() -> Path | None:
     return None if state is None else state().file
 
 
-def _words(operation: Operation) -> str:
+def _words(operation: AcceptedOperation) -> str:
     message = operation.status.message
     return f"The API carries it out in the background{': ' if message else ''}{message}."

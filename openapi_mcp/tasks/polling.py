@@ -46,7 +46,7 @@ class Unfinished(NamedTuple):
     wait: float
 
 
-class Operation:
+class AcceptedOperation:
     """One operation that an API accepted. `url` is its status address; `interval` the seconds to the next question."""
 
     def __init__(self, tool: Tool, first: httpx.Response, request: httpx.Request, exchange: PollExchange) -> None:
@@ -58,7 +58,7 @@ class Operation:
         self.interval = _asked_interval(first) or FIRST_INTERVAL
 
     @classmethod
-    def accepted(cls, tool: Tool, first: httpx.Response, exchange: PollExchange) -> "Operation | None":
+    def accepted(cls, tool: Tool, first: httpx.Response, exchange: PollExchange) -> "AcceptedOperation | None":
         """Return the operation that a response accepted; None where it accepted none, or names no address to ask."""
         request = status_request(first.request, first)
         return None if request is None else cls(tool, first, _with_keys(tool, first.request, request), exchange)
@@ -75,7 +75,7 @@ class Operation:
         await self._exchange.send(request)
 
     async def finish(
-        self, seconds: float | None, report: Callable[["Operation"], Awaitable[None]]
+        self, seconds: float | None, report: Callable[["AcceptedOperation"], Awaitable[None]]
     ) -> Finished | Unfinished:
         """Ask until the operation ends, or until the next question would come after so many seconds.
 

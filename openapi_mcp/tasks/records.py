@@ -15,12 +15,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from ..runtime.jsontext import byte_length
 from ..runtime.types import JsonObject
 
 TaskStatus: TypeAlias = Literal["working", "completed", "failed", "cancelled"]
 
 MAX_KEPT: Final = 1_000
 """Records of a process, with their results; beyond that the oldest is forgotten."""
+
+MAX_KEPT_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of the results that the records of a process have together; beyond that the oldest is forgotten."""
 
 MAX_RECORD_BYTES: Final = 16 * 1024 * 1024
 """Bytes of a file with a record: more than any result has."""
@@ -72,11 +76,14 @@ class TaskRecords:
 
     def __init__(self) -> None:
         self._records: dict[str, TaskRecord] = {}
+        self._bytes: dict[str, int] = {}  # of the outcomes, by the ids of their tasks
 
     def write(self, record: TaskRecord, file: Path | None) -> None:
         """Keep a record; every process finds it from then on."""
-        self._forget(file)
         self._records[record.id] = record
+        if record.outcome:
+            self._bytes[record.id] = byte_length(record.outcome)
+        self._forget(file, record.id)
         if file is not None:
             path = _path(file, record.id)
             temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
@@ -90,9 +97,7 @@ class TaskRecords:
         if record is None or record.owner != owner or record.id != task_id:
             return None
         if record.is_over:
-            self._records.pop(task_id, None)
-            if file is not None:
-                _path(file, task_id).unlink(missing_ok=True)
+            self._drop(task_id, file)
             return None
         return record
 
@@ -109,14 +114,21 @@ class TaskRecords:
         path.unlink(missing_ok=True)
         return True
 
-    def _forget(self, file: Path | None) -> None:
-        """Forget what is over, and the oldest of too many."""
-        over = [each.id for each in self._records.values() if each.is_over]
-        excess = max(0, len(self._records) - len(over) - MAX_KEPT + 1)
-        for task_id in [*over, *[each for each in self._records if each not in over][:excess]]:
-            del self._records[task_id]
-            if file is not None:
-                _path(file, task_id).unlink(missing_ok=True)
+    def _forget(self, file: Path | None, newest: str) -> None:
+        """Forget what is over, and the oldest of too many, but not the newest."""
+        for task_id in [each.id for each in self._records.values() if each.is_over]:
+            self._drop(task_id, file)
+        others = [task_id for task_id in self._records if task_id != newest]
+        for task_id in others:
+            if len(self._records) <= MAX_KEPT and sum(self._bytes.values()) <= MAX_KEPT_BYTES:
+                return
+            self._drop(task_id, file)
+
+    def _drop(self, task_id: str, file: Path | None) -> None:
+        self._records.pop(task_id, None)
+        self._bytes.pop(task_id, None)
+        if file is not None:
+            _path(file, task_id).unlink(missing_ok=True)
 
 
 def _path(file: Path, task_id: str) -> Path:

@@ -9,7 +9,7 @@ import httpx
 
 from ..runtime.request.redaction import SECRET_NAME
 from ..runtime.tool import Tool
-from .polling import Operation
+from .polling import AcceptedOperation
 
 MAX_ADDRESS_LENGTH: Final = 2_000
 """Characters of an address that is compared with the paths of tools."""
@@ -24,7 +24,7 @@ class Route(NamedTuple):
     arguments: dict[str, str]
 
 
-def route_to(tools: Iterable[Tool], method: str, operation: Operation) -> Route | None:
+def route_to(tools: Iterable[Tool], method: str, operation: AcceptedOperation) -> Route | None:
     """Return the tool of a method and an operation's status address; of several, the one with the fewest variables.
 
     None also where the request needs arguments that the address does not have.
@@ -37,7 +37,7 @@ def route_to(tools: Iterable[Tool], method: str, operation: Operation) -> Route 
     return min(found, key=lambda route: len(_VARIABLE.findall(route.tool.path)), default=None)
 
 
-def _base(operation: Operation) -> str:
+def _base(operation: AcceptedOperation) -> str:
     """Return the path below which the API lies: that of the call without the path of its tool."""
     segments = operation.first.request.url.path.split("/")
     return "/".join(segments[: len(segments) - operation.tool.path.partition("?")[0].count("/")])

@@ -47,6 +47,14 @@ def test_oldest_records_of_too_many_are_forgotten(monkeypatch: pytest.MonkeyPatc
     assert len(list(tmp_path.iterdir())) == 3
 
 
+def test_results_that_are_too_large_together_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_KEPT_BYTES", 3_000)
+    kept, own = TaskRecords(), [record(outcome={"result": "x" * 1_000}) for _ in range(4)]
+    for each in own:
+        kept.write(each, None)
+    assert [kept.find(each.id, "ada", None) is not None for each in own] == [False, False, True, True]
+
+
 def test_files_that_are_no_records_are_none(tmp_path: Path) -> None:
     file, kept, own = tmp_path / ".state-x", TaskRecords(), record()
     kept.write(own, file)

@@ -13,8 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from ..types import JsonObject, Schema
 from . import jsonrpc
 from .jsonrpc import Refusal
-from .messages import ToolCall
-from .stateless import client_capabilities
+from .messages import ToolCall, client_capabilities
 
 KEY: Final = "question"
 """The key of the one question in `inputRequests` and of its answer in `inputResponses`."""

@@ -210,8 +210,25 @@ class Cancellation:
     request_id: jsonrpc.RequestId
 
 
+CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+MISSING_CAPABILITY: Final = -32021
+"""The error of a request that needs a capability which its client did not declare (2026-07-28)."""
+
+
+def envelope(params: Any) -> JsonObject:
+    """Return the `_meta` of a request's parameters; empty where it is no object."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return meta if isinstance(meta, dict) else {}
+
+
+def client_capabilities(params: Any) -> Any:
+    """Return the capabilities of the client in the envelope of a request."""
+    return envelope(params).get(CAPABILITIES)
+
+
 TASKS_EXTENSION: Final = "io.modelcontextprotocol/tasks"
 TASK_METHODS: Final = frozenset({"tasks/get", "tasks/update", "tasks/cancel"})
+"""The extension of 2026-07-28 with which a call may be answered by a task, and its requests."""
 
 
 class TaskRequest(NamedTuple):

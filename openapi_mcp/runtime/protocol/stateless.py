@@ -16,12 +16,15 @@ from . import headers, jsonrpc
 from .headers import HEADER_MISMATCH, Headers
 from .jsonrpc import Refusal, Request
 from .messages import (
+    CAPABILITIES,
+    MISSING_CAPABILITY,
     TASK_METHODS,
     TASKS_EXTENSION,
     Action,
     ServerDescription,
     Session,
     Step,
+    envelope,
     read_call,
     read_list,
     read_subscription,
@@ -30,15 +33,11 @@ from .revisions import HANDSHAKE, STATELESS, Revision
 
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 
-MISSING_CAPABILITY: Final = -32021
-"""The error of a request that needs a capability which its client did not declare."""
-
 _ERA_CODES: Final = frozenset({UNSUPPORTED_PROTOCOL_VERSION, MISSING_CAPABILITY, HEADER_MISMATCH})
 """Errors that only this era has."""
 
 _PREFIX: Final = "io.modelcontextprotocol/"
 _VERSION: Final = _PREFIX + "protocolVersion"
-_CAPABILITIES: Final = _PREFIX + "clientCapabilities"
 _SERVER_INFO: Final = _PREFIX + "serverInfo"
 _IDENTITY: Final = ("name", "version", "title")
 
@@ -48,12 +47,7 @@ def has_envelope(params: Any) -> bool:
 
     Its key has a reserved prefix, so that no message of an older revision has it.
     """
-    return _VERSION in _envelope(params)
-
-
-def client_capabilities(params: Any) -> Any:
-    """Return the capabilities of the client in the envelope of a request."""
-    return _envelope(params).get(_CAPABILITIES)
+    return _VERSION in envelope(params)
 
 
 def is_claimed_by_header(http: Headers | None) -> bool:
@@ -71,7 +65,7 @@ def receive(description: ServerDescription, session: Session, request: Request, 
     if method is None:
         refusal = Refusal(jsonrpc.METHOD_NOT_FOUND, "Method not found.")
         return Step(session=session, status=404, reply=refusal.reply(request.id))
-    outcome = method(description, request, STATELESS[_envelope(request.params)[_VERSION]], http)
+    outcome = method(description, request, STATELESS[envelope(request.params)[_VERSION]], http)
     if isinstance(outcome, Refusal):
         # Not 400 without an error code of this era: a client of both eras takes that for a server of the older one.
         status = 400 if outcome.code in _ERA_CODES else 200
@@ -94,15 +88,10 @@ def _unsupported(version: str) -> Refusal | None:
     return Refusal(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
 
 
-def _envelope(params: Any) -> JsonObject:
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    return meta if isinstance(meta, dict) else {}
-
-
 def _check_envelope(request: Request, _http: Headers | None) -> Refusal | None:
-    envelope = _envelope(request.params)
-    for key, kind, noun in ((_VERSION, str, "a string"), (_CAPABILITIES, dict, "an object")):
-        if not isinstance(envelope.get(key), kind):
+    found = envelope(request.params)
+    for key, kind, noun in ((_VERSION, str, "a string"), (CAPABILITIES, dict, "an object")):
+        if not isinstance(found.get(key), kind):
             return Refusal(jsonrpc.INVALID_PARAMS, f"params._meta must have {key!r} ({noun}).")
     return None
 
@@ -110,7 +99,7 @@ def _check_envelope(request: Request, _http: Headers | None) -> Refusal | None:
 def _check_headers(request: Request, http: Headers | None) -> Refusal | None:
     if http is None:
         return None
-    version = _envelope(request.params)[_VERSION]
+    version = envelope(request.params)[_VERSION]
     for name, member, value in (
         (headers.VERSION, f"params._meta[{_VERSION!r}]", version),
         (headers.METHOD, "method", request.method),
@@ -130,7 +119,7 @@ def _name_matches(name: Any, http: Headers) -> bool:
 
 
 def _check_version(request: Request, _http: Headers | None) -> Refusal | None:
-    return _unsupported(_envelope(request.params)[_VERSION])
+    return _unsupported(envelope(request.params)[_VERSION])
 
 
 _CHECKS: Final = (_check_envelope, _check_headers, _check_version)

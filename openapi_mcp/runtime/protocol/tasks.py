@@ -10,8 +10,7 @@ from typing import Any
 from ..types import JsonObject
 from . import jsonrpc
 from .jsonrpc import INVALID_PARAMS, Refusal, Request, members
-from .messages import TASKS_EXTENSION, TaskRequest, ToolCall
-from .stateless import MISSING_CAPABILITY, client_capabilities
+from .messages import MISSING_CAPABILITY, TASKS_EXTENSION, TaskRequest, ToolCall, client_capabilities
 
 
 def has_tasks(params: Any) -> bool:

@@ -260,7 +260,12 @@ def literal(value: Any) -> str:
 
 _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKUP: Final = re.compile(r"<[^<>]*>|\*\*|__|`")
-_SENTENCE_END: Final = re.compile(r"(?<=[^.\s]{2})[.!](?=\s+[A-Z`*\"(\[]|\s*$)|\s*(?:\n\s*\n|\n[-*#]|:\s*\n)")
+_LOOSE_END: Final = re.compile(r"(?:[\s,;:.(]|(?<![a-zA-Z0-9.])(?:e\.g|i\.e|cf|vs))*$", re.IGNORECASE)
+"""The end of a cut text that promises what is cut off: `(e.g.`, a comma."""
+
+_SENTENCE_END: Final = re.compile(
+    r"(?<=[^.\s]{2})(?<!\bvs)(?<!\bcf)(?<!\bca)[.!](?=\s+[A-Z`*\"(\[]|\s*$)|\s*(?:\n\s*\n|\n[-*#]|:\s*\n)"
+)
 _SMALL_WORDS: Final = frozenset({"a", "an", "the", "of", "to", "for", "this", "that", "which", "is", "in", "s"})
 
 
@@ -271,7 +276,7 @@ def first_sentence(text: Any, length: int) -> str:
     beginning = text[: 8 * length].strip()
     sentence = _SENTENCE_END.split(beginning, maxsplit=1)[0]
     line = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", sentence)).split()).rstrip(".: ")
-    return line if len(line) <= length else line[: length - 1].rsplit(" ", 1)[0].rstrip(",;:.( ") + "…"
+    return line if len(line) <= length else _LOOSE_END.sub("", line[: length - 1].rsplit(" ", 1)[0]) + "…"
 
 
 def without_links(text: str) -> str:

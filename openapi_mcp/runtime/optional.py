@@ -66,6 +66,7 @@ def _never(_: Tool) -> bool:
 
 
 OPTIONAL_MODULES: Final[Mapping[str, Callable[[Tool], bool]]] = {
+    "protocol.elicitation": _never,  # packages ask nothing
     "protocol.header_arguments": _repeats_in_headers,
     "request.file_types": _sends_files,
     "request.files": _sends_files,

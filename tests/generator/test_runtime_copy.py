@@ -31,9 +31,8 @@ COMMAND_LINE_ONLY = {
     *(path for path in FILES if path.parts[0] == "search"),
     PurePosixPath("http/supervisor.py"),
     PurePosixPath("http/workers.py"),
-    PurePosixPath("protocol/elicitation.py"),
 }
-"""Search mode, serving from several processes, and questions to users."""
+"""Search mode, and serving from several processes."""
 
 LATE = {
     *(PurePosixPath("arguments", f"{name}.py") for name in ("__init__", "advice", "checking", "spelling")),

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from .. import protocol
-from ..protocol import Session, Step, Subscription, ToolCall, elicitation, jsonrpc
+from ..protocol import Session, Step, Subscription, ToolCall, jsonrpc
 from ..request.context import CALLER_HEADERS, FORWARDED
 from ..server.grants import GRANT, SUBJECT_TOKEN
 from ..server.reloadable import ReloadableServer
@@ -364,6 +364,8 @@ class _Endpoint:
         sending: set[asyncio.Task[None]] = set()
 
         def say_completed(page_id: str) -> None:
+            from ..protocol import elicitation
+
             task = asyncio.create_task(writer.notify(jsonrpc.encode(elicitation.completed(page_id))))
             sending.add(task)
             task.add_done_callback(sending.discard)

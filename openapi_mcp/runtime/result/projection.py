@@ -10,7 +10,6 @@ Specification: JMESPath (https://jmespath.org/specification.html).
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Final
 
@@ -215,8 +214,9 @@ def _name(name: str) -> str:
 
 
 def _absent(name: str, keys: Mapping[str, None]) -> str:
-    close = get_close_matches(name[:_MAX_NAME], list(keys), n=1, cutoff=0.5)
-    hint = f"; did you mean `{_name(close[0])}`?" if close else "."
+    from ..arguments.spelling import did_you_mean
+
+    hint = did_you_mean(name, keys, lambda near: f"`{_name(near)}`") or "."
     return f"No object of the answer has `{name[:_MAX_NAME]}`{hint}"
 
 
@@ -258,8 +258,9 @@ def _check_functions(tree: Any) -> None:
     """Raise ValueError for a function that JMESPath has not: before a request is sent."""
     for node in _nodes(tree):
         if node["type"] == "function_expression" and node["value"] not in functions.Functions.FUNCTION_TABLE:
-            close = get_close_matches(node["value"][:_MAX_NAME], functions.Functions.FUNCTION_TABLE, n=1)
-            hint = f"; did you mean {close[0]}()?" if close else ""
+            from ..arguments.spelling import did_you_mean
+
+            hint = did_you_mean(node["value"], functions.Functions.FUNCTION_TABLE, "{}()".format)
             raise ValueError(f"there is no function {node['value'][:_MAX_NAME]}(){hint}")
 
 

@@ -3,12 +3,15 @@
 Its keys are the names of options (`base-url = "https://…"`). Above the tables of `[apis]` stand those of the server,
 and limits of each API; in a table those of one API. Paths are relative to the file's folder. An error names the file,
 the line, and the name that was probably meant.
+
+In texts `${NAME}` is the environment variable NAME, `${NAME:-DEFAULT}` has a default, as in a shell for one that is not
+set or empty, and `$$` is a `$`. Any other `$` is a `$`.
 """
 
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,7 +21,6 @@ from ..errors import UsageError
 from ..options.option import Option
 from ..options.table import API_NAME, SETTINGS
 from ..regular_files import MAX_SETTINGS_BYTES, UnfitFile, read_regular
-from . import variables
 from .lines import TomlLines
 
 FILE_NAME: Final = "openapi-mcp.toml"
@@ -78,7 +80,7 @@ def read_file(path: Path, environment: Mapping[str, str] = os.environ) -> FileSe
     if not isinstance(table, dict):
         raise UsageError("the file has no table [tool.openapi-mcp]", where=str(path), hint="add it")
     apis = table.pop("apis", None)
-    names = tuple(dict.fromkeys(variables.names([table, apis])))
+    names = tuple(dict.fromkeys(_variables([table, apis])))
     options = source.options(table, (), of_api=False)
     if apis is None:
         return FileSettings(path, options, variables=names)
@@ -124,7 +126,7 @@ class _SettingsReader:
             option = SETTINGS.get(name.replace("-", "_"))
             if option is None or (of_api and not option.is_of_api):
                 self._refuse(place, name, option, of_api=of_api)
-            expanded = variables.expand(value, self.environment, partial(self._where_of, place, name))
+            expanded = _expanded(value, self.environment, partial(self._where_of, place, name))
             if not option.accepts(expanded):
                 hint = "`openapi-mcp settings-schema` prints the JSON Schema of this file"
                 raise UsageError(f"{name} must be {option.expectation}", where=self.where(place), hint=hint)
@@ -203,3 +205,42 @@ def _located(option: Option, value: Any, folder: Path) -> Any:
 
 def _path(text: str, folder: Path) -> str:
     return text if text == "-" or "://" in text else str(folder / text)
+
+
+_VARIABLE: Final = re.compile(r"\$\$|\$\{(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}|[^}]*\}?)")
+"""A `$$`, or the name of an environment variable in braces."""
+
+
+def _expanded(value: Any, environment: Mapping[str, str], where: Callable[[], str]) -> Any:
+    """Return a value of the file with the variables that its texts name. Raises UsageError at `where()`."""
+    if isinstance(value, dict):
+        return {name: _expanded(inner, environment, where) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_expanded(inner, environment, where) for inner in value]
+    if not isinstance(value, str) or "$" not in value:
+        return value
+    return _VARIABLE.sub(lambda match: _variable_text(match, environment, where), value)
+
+
+def _variables(value: Any) -> Iterator[str]:
+    """Yield the variables that the texts of a value name."""
+    if isinstance(value, str):
+        yield from (match["name"] for match in _VARIABLE.finditer(value) if match["name"])
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _variables(inner)
+
+
+def _variable_text(match: re.Match[str], environment: Mapping[str, str], where: Callable[[], str]) -> str:
+    if match[0] == "$$":
+        return "$"
+    name, default = match["name"], match["default"]
+    if not name:
+        message = "${ must begin the name of an environment variable in braces, as ${NAME}"  # the text may be a secret
+        raise UsageError(message, where=where(), hint="write $$ for a $")
+    if default is not None:
+        return environment.get(name) or default
+    if name not in environment:
+        hint = f"set {name}; or write ${{{name}:-DEFAULT}}, or $${{{name}}} where the text itself is meant"
+        raise UsageError(f"the environment variable {name} is not set", where=where(), hint=hint)
+    return environment[name]

@@ -33,6 +33,7 @@ from ...runtime.http.access import AccessPolicy
 from ...runtime.http.app import create_app
 from ...runtime.http.responses import HTTPError
 from ...runtime.http.sessions import Sessions
+from ...runtime.http.timeouts import SHUTDOWN_EVENT
 from ...runtime.http.workers import WorkerChannel, private_folder
 from ...telemetry.feed import CallFeed
 from .. import console, destinations, report
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from ...authorization.discovery import Tls
     from ...authorization.door import OAuthDoor
     from ...authorization.settings import DoorSettings
-    from ...gateway.gateway import Served
+    from ...gateway.gateway import Gateway, Served
     from ...oauth.sign_ins import UserSignIns
 
 
@@ -187,9 +188,25 @@ def _add_routes(app: Starlette, reloader: Reloader, http: HttpSettings, users: "
     if (metrics := reloader.served.config.metrics or "").startswith("/"):
         app.router.routes.insert(0, _metrics_route(metrics, http))
     if not isinstance(reloader.served, Bridge):
-        from .readiness import readiness
+        app.router.routes.insert(0, _readiness(reloader))
 
-        app.router.routes.insert(0, readiness(reloader))
+
+def _readiness(reloader: Reloader) -> Route:
+    """Return `/readyz` of several APIs: a line for the server, one for each. It is ready as long as one API is."""
+
+    async def ready(request: Request) -> Response:
+        stopping = request.scope.get("state", {}).get(SHUTDOWN_EVENT)
+        is_stopping = stopping is not None and stopping.is_set()
+        states = _states(reloader.served) if not isinstance(reloader.served, Bridge) else {}
+        lines = ["stopping" if is_stopping else "ok", *(f"{name}: {state}" for name, state in states.items())]
+        return Response("\n".join(lines) + "\n", 503 if is_stopping else 200, media_type="text/plain")
+
+    return Route("/readyz", ready)
+
+
+def _states(gateway: "Gateway") -> dict[str, str]:
+    failed = {failure.name: "old" if failure.is_old else "failed" for failure in gateway.failures}
+    return dict.fromkeys(gateway.bridges, "ok") | failed
 
 
 def _replica_channel(url: str, http: HttpSettings, folder: Path | None) -> ReplicaChannel:

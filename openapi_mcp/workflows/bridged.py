@@ -6,6 +6,7 @@ header, base URL or certificate. A variable that both would read by its name is 
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -83,9 +84,15 @@ class DocumentApi:
         ]
         missing = frozenset(wanted) - {key for tool in found for key in _keys(tool)}
         missing |= {key for key in wanted if key.startswith(ANY_METHOD)}  # a hidden operation may have the path too
-        others = self.bridge.unlisted(missing) if missing else ()
+        others = self._unlisted(missing) if missing else ()
         known = {(tool.method, tool.path) for tool in found}
         return [*found, *(tool for tool in others if (tool.method, tool.path) not in known)]
+
+    def _unlisted(self, missing: frozenset[str]) -> Sequence[Tool]:
+        """Return tools of operations that are not offered; none of a document that cannot be read again (stdin)."""
+        with suppress(DocumentError):
+            return self.bridge.unlisted(missing)
+        return ()
 
     def known(self) -> Collection[str]:
         """Return the operationIds of the document."""
@@ -93,8 +100,10 @@ class DocumentApi:
 
     @cached_property
     def _known(self) -> list[str]:
-        found, _ = operations(self.bridge.document, Resolver(self.bridge.document))
-        return [each.operation_id or each.label for each in found]
+        with suppress(DocumentError):
+            found, _ = operations(self.bridge.document, Resolver(self.bridge.document))
+            return [each.operation_id or each.label for each in found]
+        return [tool.operation_id or tool.name for tool in self.bridge.tools]
 
 
 def _keys(tool: Tool) -> set[str]:

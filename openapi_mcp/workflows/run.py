@@ -131,6 +131,7 @@ class Run:
         try:
             request = call.request(scope)
         except (RuntimeFailure, InvalidQuery) as failure:
+            scope.exchange = StepExchange()
             return f"its values cannot be used: {failure}"
         note, responses = Call(call.tool, shorten(request.arguments)), list[httpx.Response]()
         result = await self._made(call, request, responses, note)
@@ -217,6 +218,7 @@ class _WorkflowRun:
         self.whole.visit(self.workflow, step)
         for key, name in step.depends_on:
             if not self.whole.has_finished(key or self.workflow.key, name):
+                self.scope.exchange = StepExchange()
                 return f"it depends on the step {name}, which has not ended well"
         try:
             async with asyncio.timeout(step.timeout):

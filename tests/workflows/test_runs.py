@@ -314,6 +314,21 @@ def test_an_error_says_which_step_failed_and_what_was_made_before(folder: Folder
     assert "No call was made before the error." in text(refused)
 
 
+def test_a_step_that_sends_nothing_has_failed_whatever_came_before(folder: Folder) -> None:
+    folder.api.answers({"GET *": lambda _: {"id": 1, "list": [1]}})
+    passes = [{"condition": "$statusCode == 200"}]
+    steps = [step("one", outputs={"list": "$response.body#/list"}, successCriteria=passes)]
+    body = {"payload": "$steps.one.outputs.list"}
+    result = folder.run(*steps, step("two", "addItem", requestBody=body, successCriteria=passes))
+    assert result.is_error
+    assert "the step two" in text(result)
+    absent = [{"name": "itemId", "in": "path", "value": "$steps.one.outputs.none"}]
+    result = folder.run(*steps, step("two", "getItem", parameters=absent, successCriteria=passes))
+    assert result.is_error
+    assert "itemId" in text(result)
+    assert set(folder.api.lines) == {"GET /items"}
+
+
 def test_operations_that_models_do_not_see_may_be_steps(folder: Folder) -> None:
     folder.api.answers({"GET /hidden": lambda _: {"id": 1}, "GET /items": lambda _: {"id": 2}})
     steps = [step("one", "readHidden", outputs={"id": "$response.body#/id"}), step("two")]

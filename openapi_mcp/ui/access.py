@@ -125,7 +125,7 @@ class PageAccess:
 
     def session(self, headers: Headers, port: int) -> str:
         """Return the valid cookie of a request; empty if it has none."""
-        cookies = SimpleCookie[str]()
+        cookies = SimpleCookie()
         try:
             cookies.load(headers.get("cookie", ""))
         except CookieError:

@@ -76,10 +76,14 @@ class Page:
             return
         if scope["method"] == "GET" and scope["path"] in _EARLY:
             send = await self._begin(scope, send)
-        if self._views is None:
-            async with self._lock:
-                self._views = self._views or await asyncio.to_thread(self._load)
-        await self._views.router(scope, receive, send)
+        views = self._views or await self._loaded()
+        await views.router(scope, receive, send)
+
+    async def _loaded(self) -> "Views":
+        """Return what answers requests, made for the first one."""
+        async with self._lock:
+            views = self._views = self._views or await asyncio.to_thread(self._load)
+        return views
 
     def _load(self) -> "Views":
         from .views import Views
@@ -108,7 +112,7 @@ class Page:
         session = self._access.session(headers, _port(request))
         if request.method == "POST":
             return await self._admit_change(request, headers, session)
-        request.scope |= {"page_head": _HEAD, "page_fields": []}
+        request.scope.update(page_head=_HEAD, page_fields=[])
         if not session:
             if self._access.needs_sign_in:
                 return await asyncio.to_thread(self._sign_in_page)

@@ -83,7 +83,7 @@ def _places(text: str) -> Iterator[tuple[Place, int]]:
                 keys.pop()
                 _advance(path, keys)
             elif isinstance(event, yaml.NodeEvent):
-                line = event.start_mark.line + 1
+                line = event.start_mark.line + 1 if event.start_mark else 0
                 if keys and keys[-1] and isinstance(event, yaml.ScalarEvent):
                     path[-1] = event.value
                     keys[-1] = False

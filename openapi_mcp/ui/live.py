@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
@@ -64,7 +64,7 @@ class LiveCalls:
         if len(self._queues) >= MAX_LISTENERS:
             raise TooManyListeners
 
-    async def listen(self, end: asyncio.Event | None) -> AsyncIterator[tuple[LiveCall, int] | None]:
+    async def listen(self, end: asyncio.Event | None) -> AsyncGenerator[tuple[LiveCall, int] | None, None]:
         """Yield each call, with the number of those left out before it; None where none came for a while."""
         queue: asyncio.Queue[LiveCall] = asyncio.Queue(MAX_WAITING)
         ended = asyncio.ensure_future(end.wait()) if end is not None else asyncio.get_running_loop().create_future()
@@ -90,11 +90,11 @@ class LiveCalls:
             self._subscription.close()
 
     async def _items(
-        self, queue: "asyncio.Queue[LiveCall]", ended: "asyncio.Future[object]"
+        self, queue: "asyncio.Queue[LiveCall]", ended: "asyncio.Future[Any]"
     ) -> AsyncIterator[tuple[LiveCall, int] | None]:
         while not ended.done():
             getting = asyncio.ensure_future(queue.get())
-            await asyncio.wait({getting, ended}, timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([getting, ended], timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
             if getting.done():
                 dropped, self._dropped[queue] = self._dropped[queue], 0
                 yield getting.result(), dropped

@@ -7,12 +7,14 @@ import { chromium } from "playwright-core";
 
 const job = JSON.parse(process.argv[2]);
 const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-const browser = await chromium.launch({ executablePath: job.chromium, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+const browser = await chromium.launch({ executablePath: job.chromium, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
 const complaints = [];
 const seen = {};
 
+const contexts = {};
 async function open(path, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  const settings = { viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options };
+  const context = contexts[JSON.stringify(settings)] ??= await browser.newContext(settings);
   const page = await context.newPage();
   page.setDefaultTimeout(15000);
   page.on("console", (message) => { if (message.type() === "error") complaints.push(`${message.text()} (${page.url()})`); });
@@ -220,7 +222,6 @@ const scenarios = {
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         found[`${name} ${path}`] = [...await violations(page), ...(wide > 0 ? [`${wide} pixels too wide`] : [])];
       }
-      await page.context().close();
     }
     return found;
   },

@@ -1,8 +1,8 @@
 """Measure what `check --fix` repairs: documents with injected faults, before and after, at the API of the true one.
 
     python -m benchmarks.repair                  all documents of `DOCUMENTS` (ten minutes)
-    python -m benchmarks.repair museum petstore  some
-    python -m benchmarks.repair -v museum        with the faults, the overlay and every refusal
+    python -m benchmarks.repair museum-1 uspto-2 some
+    python -m benchmarks.repair -v museum-1      with the faults, the overlay and every refusal
 
 Exit code: 1 if fewer than 95 % of the calls are accepted after the repairs, an overlay has more than 20 lines, or the
 median of Redocly's score rises by less than 15 points; 2 if the corpus of real documents is missing.
@@ -24,16 +24,29 @@ from .measurement import Measurement, measure
 SPECS: Final = Path(__file__).parents[2] / "specs"
 CORPUS: Final = Path(__file__).parents[3] / "shared" / "corpus"
 
-SEED: Final = 7
 WANTED_SHARE: Final = 0.95
 WANTED_LINES: Final = 20
 WANTED_RISE: Final = 15.0
 """Share of accepted calls after the repairs, lines of an overlay, and points of Redocly's score in the median."""
 
-DOCUMENTS: Final = {
-    "petstore": SPECS / "petstore.yaml",
+SOURCES: Final = {
+    "museum": (CORPUS / "museum" / "openapi.yaml", 4),
+    "galaxy": (CORPUS / "scalar-galaxy" / "3.1.yaml", 3),
+    "petstore-v3": (CORPUS / "petstore-v3" / "src" / "main" / "resources" / "openapi.yaml", 3),
+    "uspto": (CORPUS / "oai-uspto" / "examples" / "v3.0" / "uspto.yaml", 3),
+    "petstore": (SPECS / "petstore.yaml", 2),
+    "library": (SPECS / "library.yaml", 1),
+    "redocly-pets": (CORPUS / "redocly-pets" / "resources" / "pets.yaml", 1),
+    "links": (CORPUS / "oai-link-example" / "examples" / "v3.0" / "link-example.yaml", 1),
+    "tictactoe": (CORPUS / "oai-tictactoe" / "examples" / "v3.1" / "tictactoe.yaml", 1),
+    "wikimedia": (CORPUS / "wikimedia" / "wikimedia.org.json", 1),
 }
-"""Documents of one file, of OpenAPI 3.x, with up to 40 operations."""
+"""Documents of one file, of OpenAPI 3.x, with up to 40 operations; and how many faulty documents are made of each."""
+
+DOCUMENTS: Final = {
+    f"{name}-{seed}": (path, seed) for name, (path, count) in SOURCES.items() for seed in range(1, count + 1)
+}
+"""Faulty documents by their names: the true one, and the seed of its faults."""
 
 
 def main() -> int:
@@ -52,7 +65,7 @@ def main() -> int:
     redocly.install()
     measured = []
     for name in options.names or DOCUMENTS:
-        measured.append(measure(name, DOCUMENTS[name], SEED))
+        measured.append(measure(name, *DOCUMENTS[name]))
         print(_row(measured[-1]), flush=True)
         if options.verbose:
             _show(measured[-1])

@@ -19,17 +19,14 @@ from ..subject import JudgedDocument
 from ..texts import undescribed_responses
 from .change import Repair, is_swagger, repair
 from .credentials import security_repairs
-from .descriptions import description_of, summary_of
 from .drift import drift_repairs
+from .summaries import summary_of
 
 MAX_REPAIRS: Final = 2_000
 """Repairs of one run; an overlay of more is nobody's to read."""
 
 MAX_NAMED: Final = 10
 """Operations that get an operationId. A document where more have none does without; its tools have names anyway."""
-
-MAX_DESCRIBED: Final = 3
-"""Operations without a text that get a description besides a summary."""
 
 
 def repairs_of(
@@ -96,12 +93,10 @@ def _texts(subject: JudgedDocument) -> Iterator[Repair]:
     for operation, name in names if len(names) <= MAX_NAMED else ():
         rule = "operation-id-missing" if operation.operation_id is None else "operation-id-duplicate"
         yield from repair(subject, rule, operation.pointer, f"{operation.label} is {name}", {"operationId": name})
-    silent = [each for each in subject.operations if not _has_text(each)]
-    for operation in silent:
-        texts = {"summary": summary_of(operation)}
-        if len(silent) <= MAX_DESCRIBED:
-            texts["description"] = description_of(subject, operation)
-        yield from repair(subject, "summary-missing", operation.pointer, f"{operation.label} has no text", texts)
+    for operation in subject.operations:
+        if not any(plain_text.clean(operation.value.get(name)) for name in ("summary", "description")):
+            texts = {"summary": summary_of(operation)}
+            yield from repair(subject, "summary-missing", operation.pointer, f"{operation.label} has no text", texts)
     yield from _response_texts(subject)
 
 
@@ -145,10 +140,6 @@ def _phrase(status: str) -> str:
         return HTTPStatus(int(status)).phrase
     except ValueError:
         return kinds.get(status[:1], "Any other answer")
-
-
-def _has_text(operation: Operation) -> bool:
-    return any(plain_text.clean(operation.value.get(name)) for name in ("summary", "description"))
 
 
 def _new_names(subject: JudgedDocument) -> Iterator[tuple[Operation, str]]:

@@ -16,6 +16,7 @@ from openapi_mcp.cli.main import app
 from openapi_mcp.clients.dialect import MAX_SCHEMAS, in_dialect
 from openapi_mcp.clients.profiles import GENERIC, PROFILES, Profile
 from openapi_mcp.config import Config
+from openapi_mcp.errors import UsageError
 from openapi_mcp.modes import MAX_LISTED_TOOLS
 from openapi_mcp.options.table import SETTINGS
 from openapi_mcp.runtime.tool import Argument, Tool
@@ -250,3 +251,14 @@ def test_inspect_shows_what_a_profile_changes() -> None:
     assert facts["limits"]["max_tools"] == 512
     assert {change["tool"] for change in facts["changes"]} >= {"listPets", "createPet"}
     assert "for " not in CliRunner().invoke(app, words[:3]).stdout.split("serve:")[0].split("\n\n")[-1]
+
+
+def test_a_prefix_is_before_the_names_of_one_api_too() -> None:
+    document = str(ROOT / "specs" / "petstore.yaml")
+    bridge = Bridge.open(Config.from_options(document, {"prefix": "shop"}))
+    plain = Bridge.open(Config.from_options(document, {}))
+    assert [tool.name for tool in bridge.tools] == [f"shop_{tool.name}" for tool in plain.tools]
+    assert sum(bridge.sizes.values()) == sum(plain.sizes.values()) + len("shop_") * len(plain.tools)
+    assert bridge.catalog.get("shop_getPet") is not None
+    with pytest.raises(UsageError, match="not a prefix"):
+        Config.from_options(document, {"prefix": "bad prefix"})

@@ -140,6 +140,7 @@ def _with_base_url(bridge: Bridge) -> Bridge:
     if has_secrets:
         console.err(_CREDENTIALS_NOTE)
     config = replace(bridge.config, base_url=None, base_url_map=BaseUrlMap(), argument_values=None)
+    config = replace(config, prefix=None, client="generic")  # the tools have their names
     return replace(bridge, config=config, compilation=replace(bridge.compilation, tools=tuple(tools)))
 
 

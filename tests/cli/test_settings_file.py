@@ -115,3 +115,14 @@ def test_serve_with_no_argument_serves_the_file(folder: Path) -> None:
     names = [tool["name"] for tool in replies[2]["result"]["tools"]]
     assert {name.partition("_")[0] for name in names} == {"shop", "books"}
     assert "Pet Store" in result.stderr
+
+
+def test_a_package_has_the_names_of_the_server(folder: Path) -> None:
+    (folder / "openapi-mcp.toml").write_text(ONE + 'prefix = "shop"\nclient = "claude"\n')
+    run("generate", "out")
+    names = {tool["name"] for tool in json.loads(run("inspect", "--json", "--no-validate").output)["tools"]}
+    sources = "".join(path.read_text() for path in (folder / "out" / "pet_store_mcp" / "tools").glob("*.py"))
+    assert names == {f"shop_{name}" for name in ("listPets", "createPet", "getPet", "updatePet", "deletePet")} | {
+        *("shop_getPhoto", "shop_putPhoto", "shop_sendMessage", "shop_getInventory")
+    }
+    assert all(f'name="{name}"' in sources for name in names)

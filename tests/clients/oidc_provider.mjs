@@ -1,9 +1,10 @@
 // An authorization server on 127.0.0.1 for the tests: oidc-provider with RFC 8414 metadata, PKCE, device codes,
-// introspection, revocation, and JWT access tokens for the resource that is asked for. It takes one JSON object: `port`
-// (0: any), `resource`, `scopes`, `lifetime` (seconds of an access token), `redirects`, `secret` (of its client),
-// `cookies` (the first characters of their names: browsers have one jar for all ports of a host), `idp` (an identity
-// provider whose tokens and assertions it takes, its own by default), `exchange` (RFC 8693 and RFC 7523 are grants of it,
-// also for an identity assertion: ID-JAG), `issuer` (where a proxy stands in front of it). Prints its issuer, ends with its stdin. Its sign-in pages accept any name.
+// introspection, revocation, and access tokens for the resource that is asked for. It takes one JSON object: `port`
+// (0: any), `resource`, `scopes`, `lifetime` (seconds of an access token), `format` (of access tokens: jwt, opaque),
+// `redirects`, `secret` (of its client), `cookies` (the first characters of their names: browsers have one jar for all
+// ports of a host), `exchange` (RFC 8693 and RFC 7523 are grants of it, also for an identity assertion: ID-JAG), `idp`
+// (the identity provider whose tokens and assertions it takes then, its own by default), `issuer` (where a proxy stands
+// in front of it). Prints its issuer, ends with its stdin. Its sign-in pages accept any name.
 import { createServer } from 'node:http';
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
@@ -52,7 +53,8 @@ server.listen(job.port ?? 0, '127.0.0.1', async () => {
         defaultResource: () => job.resource ?? 'http://127.0.0.1:8000/mcp',
         useGrantedResource: () => true,
         getResourceServerInfo: (_context, audience) => ({
-          scope: scopes, audience, accessTokenFormat: 'jwt', accessTokenTTL: lifetime, jwt: { sign: { alg: 'RS256' } },
+          scope: scopes, audience, accessTokenFormat: job.format ?? 'jwt', accessTokenTTL: lifetime,
+          jwt: { sign: { alg: 'RS256' } },
         }),
       },
     },

@@ -173,7 +173,7 @@ def journey(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             variables |= {"OPENAPI_MCP_CACHE": str(folder / "cache"), "OPENAPI_MCP_TOKENS": str(folder / "tokens")}
             serve = serving(spec, folder, port, *options, "--metrics", str(metrics), **variables)
             printed.append(stack.enter_context(serve))
-        world = World(Backend([]), to_issuer.url, to_door.url, [public], secret=DOOR_SECRET)
+        world = World(Backend([]), to_issuer.url, to_door.url, public, secret=DOOR_SECRET)
         _travel(made, world, api, node, folder)
         made.door_tokens, made.api_tokens = world.tokens, api.tokens
         made.replicas = to_bridge.ports_of(b"GET /oauth/")

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,18 +49,14 @@ def claims(token: str) -> dict[str, Any]:
 
 @dataclass
 class World:
-    """An API, its authorization server, the door's one, and the addresses of the bridge's processes."""
+    """An API, its authorization server, the door's one, and the address of the bridge."""
 
     api: Backend
     issuer: str
     door: str
-    urls: Sequence[str]
+    url: str
     tokens: dict[str, str] = field(default_factory=dict)
     secret: str = CLIENT_SECRET
-
-    @property
-    def url(self) -> str:
-        return self.urls[0]
 
     @property
     def subjects(self) -> list[str]:
@@ -205,20 +201,19 @@ def serving(document: str, folder: Path, port: int, *options: str, **variables: 
 
 
 @contextmanager
-def world(node: Path, folder: Path, *options: str, processes: int = 1, door: bool = True) -> Iterator[World]:
-    """Run everything; with several `processes` they are replicas, each at an address of its own."""
-    ports = [free_port() for _ in range(processes)]
-    urls = [f"http://127.0.0.1:{port}" for port in ports]
-    redirects = [f"{urls[0]}/oauth/callback", CLIENT_REDIRECT]
+def world(node: Path, folder: Path, *options: str, door: bool = True, tokens: str = "jwt") -> Iterator[World]:
+    """Run everything; `tokens` is the format of those at the door, if there is one."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    redirects = [f"{url}/oauth/callback", CLIENT_REDIRECT]
     with ExitStack() as stack:
         issuer = stack.enter_context(authorization_server(node, redirects=redirects, cookies="api"))
         gate = stack.enter_context(
-            authorization_server(node, redirects=redirects, cookies="door", resource=f"{urls[0]}/mcp")
+            authorization_server(node, redirects=redirects, cookies="door", resource=f"{url}/mcp", format=tokens)
         )
         api = Backend([{}], AnyToken())
         document = write_document(folder, stack.enter_context(running(api.app)), oauth_flow(issuer))
-        given = example(urls[0], gate) if door else ["--sign-in-url", urls[0], "--oauth", f"key.client-id={CLIENT_ID}"]
-        for port in ports:
-            secrets = {"API_PETS_KEY_CLIENT_SECRET": CLIENT_SECRET, "OPENAPI_MCP_AUTH_CLIENT_SECRET": CLIENT_SECRET}
-            stack.enter_context(serving(document, folder, port, *given, *options, **secrets))
-        yield World(api, issuer, gate, urls)
+        given = example(url, gate) if door else ["--sign-in-url", url, "--oauth", f"key.client-id={CLIENT_ID}"]
+        secrets = {"API_PETS_KEY_CLIENT_SECRET": CLIENT_SECRET, "OPENAPI_MCP_AUTH_CLIENT_SECRET": CLIENT_SECRET}
+        stack.enter_context(serving(document, folder, port, *given, *options, **secrets))
+        yield World(api, issuer, gate, url)

@@ -22,7 +22,10 @@ SIGN_IN: Final = "tests/authorization/test_sign_in.py::"
 
 NOT_A_CLIENT: Final = "binds MCP clients, as the official one in test_sign_in; the bridge is an MCP server"
 NOT_AN_AUTHORIZATION_SERVER: Final = "binds authorization servers; the bridge has none of its own, but names one"
-NOT_A_SIGN_IN: Final = "binds proxies that register clients for others; the bridge registers none"
+NOT_A_SIGN_IN: Final = (
+    "binds proxies that pass a client's own request for authorization on; the bridge passes none on, and the "
+    "authorization server of its door asks users about each client"
+)
 
 Row = tuple[str, Level, str]
 """Id, level and sentence of a rule."""

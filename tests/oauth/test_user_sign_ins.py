@@ -16,7 +16,8 @@ from mcp import Client, MCPError, UrlElicitationRequiredError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitResult
 
-from tests.oauth.user_sign_ins import HANDSHAKE, STATELESS, World, page_of, world
+from tests.oauth.apis import write_document
+from tests.oauth.user_sign_ins import HANDSHAKE, STATELESS, World, oauth_flow, page_of, world
 from tests.oidc import Person
 
 pytestmark = pytest.mark.process
@@ -197,6 +198,16 @@ def test_without_identities_each_session_on_this_machine_signs_in_for_itself(nod
         assert signed_in(Person("max").open(whoever.page()))
         assert not it.client(None, STATELESS).call()["result"].get("isError"), "calls without a session have one user"
         assert it.subjects[-1] == "max"
+
+
+def test_redis_that_cannot_be_used_is_said_at_the_start(tmp_path: Path) -> None:
+    spec = write_document(tmp_path, "http://127.0.0.1:9", oauth_flow("https://id.test"))
+    given = ["--sign-in-url", "http://127.0.0.1:8000", "--oauth", "key.client-id=me", "--session-secret", "s" * 32]
+    serve = [sys.executable, "-m", "openapi_mcp", "serve", spec, "--port", "0", *given, "--redis", "nonsense"]
+    refused = subprocess.run(serve, check=False, capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 2
+    assert "the Redis server cannot be used" in refused.stderr
+    assert "Traceback" not in refused.stderr
 
 
 @pytest.mark.parametrize(

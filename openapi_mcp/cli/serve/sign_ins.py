@@ -1,6 +1,7 @@
 """Sign-ins of users over HTTP (`--sign-in-url`): what they need at the start."""
 
 import secrets
+import socket
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,6 +22,9 @@ def check(bridge: Bridge, http: HttpSettings, *, local: bool) -> None:
     if url is None:
         return
     where = f"--sign-in-url {url}"
+    if http.workers > 1 and not bridge.config.redis and not hasattr(socket, "AF_UNIX"):
+        hint = "use --redis, or --workers 1"
+        raise UsageError("on this system workers share sign-ins through Redis only", where=where, hint=hint)
     if http.door is None and not (local and is_loopback_name(urlsplit(url).hostname or "")):
         hint = "name the authorization server of your users with --auth-issuer, or use this server on its machine only"
         message = "without identities of callers, a link could be used by somebody else than who asked for it"
@@ -46,5 +50,9 @@ def sign_ins(bridge: Bridge, http: HttpSettings, tls: Tls, folder: Path | None) 
 
 def _storage(redis: str | None, folder: Path | None, secret: bytes) -> Storage:
     if redis is not None:
-        return InRedis(redis, name_of_server(secret))
+        try:
+            return InRedis(redis, name_of_server(secret))
+        except (ImportError, ValueError):
+            hint = "write redis://host:6379/0, and install mcp-openapi-bridge[redis]"
+            raise UsageError("the Redis server cannot be used", where="--redis", hint=hint) from None
     return InMemory() if folder is None else InFolder(folder)

@@ -343,7 +343,7 @@ class Bridge:
             follower=self._follower if self.config.task_timeout else None,
             max_result_bytes=self.config.result_tokens * BYTES_PER_TOKEN,
             limiter=self._limiter(),
-            observer=observer or (self.drift.observe if self.drift else None),
+            observer=observer if observer is not None else (self.drift.observe if self.drift else None),
             rights=lambda: self.rights,
             others=self.workflows.servers(monitor) if self.workflows else None,
         )

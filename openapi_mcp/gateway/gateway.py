@@ -225,7 +225,7 @@ class Gateway:
         elicitor = self.elicitor
         servers = {
             name: bridge.server(
-                monitor=of_api(monitor, name) if monitor else None,
+                monitor=of_api(monitor, name) if monitor is not None else None,
                 observer=observer(bridge),
                 catalog=Catalog(bridge.tools, sizes=bridge.sizes),
                 elicitor=elicitor,

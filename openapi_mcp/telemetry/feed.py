@@ -44,18 +44,23 @@ class CallFeed:
             self._sinks = tuple(each for each in self._sinks if each is not sink)
 
     def monitor(self, inner: Monitor | None) -> Monitor:
-        """Return a monitor that passes calls on to another one, and to the listeners if there are any."""
+        """Return a monitor that passes calls on to another one, and to the listeners.
 
-        def watch(start: CallStart, on_sent: Callable[[int], None], work: MonitoredWork) -> Awaitable[CallToolResult]:
-            if not self._sinks:
-                return work(start.trace, on_sent) if inner is None else inner(start, on_sent, work)
-            return self._record(inner, start, on_sent, work)
+        It is false while it observes nothing: then a server makes its calls without it.
+        """
+        return _FeedMonitor(self, inner)
 
-        return watch
+    def observer(self, inner: Observer | None) -> Observer:
+        """Return an observer that notes the exchanges of calls within `exchanges`, and passes all on to another one.
 
-    def _record(
+        It is false where there is neither.
+        """
+        return _FeedObserver(inner)
+
+    def record(
         self, inner: Monitor | None, start: CallStart, on_sent: Callable[[int], None], work: MonitoredWork
     ) -> Awaitable[CallToolResult]:
+        """Return the result of a call that the listeners get when it has ended."""
         from .monitoring import observe
 
         recorder = Recorder(self._sinks)
@@ -63,15 +68,38 @@ class CallFeed:
             return observe(recorder, start, on_sent, work)
         return observe(recorder, start, on_sent, lambda trace, sent: inner(start._replace(trace=trace), sent, work))
 
-    def observer(self, inner: Observer | None) -> Observer:
-        """Return an observer that notes the exchanges of calls within `exchanges`, and passes all on to another one."""
 
-        def note(tool: Tool, request: httpx.Request, response: httpx.Response) -> Findings | None:
-            if (noted := _EXCHANGES.get()) is not None:
-                noted.append((request, response))
-            return None if inner is None else inner(tool, request, response)
+class _FeedMonitor:
+    """A Monitor of a feed."""
 
-        return note
+    def __init__(self, feed: CallFeed, inner: Monitor | None) -> None:
+        self._feed = feed
+        self._inner = inner
+
+    def __bool__(self) -> bool:
+        return self._inner is not None or not self._feed.is_idle
+
+    def __call__(
+        self, start: CallStart, on_sent: Callable[[int], None], work: MonitoredWork
+    ) -> Awaitable[CallToolResult]:
+        if not self._feed.is_idle:
+            return self._feed.record(self._inner, start, on_sent, work)
+        return work(start.trace, on_sent) if self._inner is None else self._inner(start, on_sent, work)
+
+
+class _FeedObserver:
+    """An Observer of a feed."""
+
+    def __init__(self, inner: Observer | None) -> None:
+        self._inner = inner
+
+    def __bool__(self) -> bool:
+        return self._inner is not None or _EXCHANGES.get() is not None
+
+    def __call__(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> Findings | None:
+        if (noted := _EXCHANGES.get()) is not None:
+            noted.append((request, response))
+        return None if self._inner is None else self._inner(tool, request, response)
 
 
 @contextmanager

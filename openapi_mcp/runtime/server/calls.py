@@ -166,7 +166,7 @@ class Calls:
             if max_result_bytes is None and tool.max_result_bytes is not None:
                 limit = min(limit, tool.max_result_bytes)
             context = _CallContext(trace, events, max_streamed_bytes, limit, on_sent or _ignore)
-            if self._monitor is None:
+            if not self._monitor:  # none, or one that observes nothing just now
                 return await self._call_operation(tool, arguments, caller, context)
             start = CallStart(tool.name, arguments, caller, context.trace)
             return await self._monitor(

@@ -58,14 +58,15 @@ def _groups() -> Iterator[str]:
 
 
 def _row(option: Option) -> str:
-    commands = ", ".join(dict.fromkeys(option.commands))
+    commands = ", ".join(dict.fromkeys(option.commands)) or "in the settings file only"
     return f"| {_flag(option)} | {_cell(option.help)} | {_default(option)} | {commands} |\n"
 
 
 def _flag(option: Option) -> str:
     if option.group == GROUPS[0]:
         return f"`{option.metavar or option.name.upper()}`"
-    return f"`--{option.setting} {option.metavar}".strip().replace("|", "\\|") + "`"
+    dashes = "--" if option.commands else ""
+    return f"`{dashes}{option.setting} {option.metavar}".strip().replace("|", "\\|") + "`"
 
 
 def _default(option: Option) -> str:

@@ -23,7 +23,7 @@ def main() -> None:
         ):
             folder = Path(name) / "folder"
             folder.mkdir()
-            page.write_text(console.renewed(text, console.Shell.prepared(folder, api, github)))
+            page.write_text(console.renewed(text, console.Shell.prepared(page, folder, api, github)))
 
 
 if __name__ == "__main__":

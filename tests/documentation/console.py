@@ -1,4 +1,4 @@
-"""The console blocks of README.md and docs/: commands after `$`, and what they print.
+"""The console blocks of README.md, docs/ and examples/: commands after `$`, and what they print.
 
 The blocks of a page run in their order in one folder that holds `petstore.yaml`, whose API is up, with its key in
 `API_PETSTORE_SHOPKEY`. In an output, `…` at the end of a line stands for the rest of it, and a line `…` for any lines.
@@ -14,16 +14,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from tests.conftest import ROOT
 from tests.documentation import standin
 
-PAGES: Final = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+EXAMPLES: Final = ROOT / "examples"
+PAGES: Final = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(EXAMPLES.glob("curated/*.md")))
 ADDRESS: Final = "http://127.0.0.1:8020"
 """The address of the sample API in its document, which stands in outputs for the one it has in a test."""
 
 _BLOCK: Final = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_SECONDS: Final = 60
+_SECONDS: Final = 120
 """The longest that a command may take."""
 
 
@@ -62,12 +64,17 @@ class Shell:
     addresses: Mapping[str, str]
 
     @classmethod
-    def prepared(cls, folder: Path, api: str, github: str = "") -> "Shell":
-        """Write the sample document, with its API at `api`, into an empty folder; `github` stands in for GitHub."""
+    def prepared(cls, page: Path, folder: Path, api: str, github: str) -> "Shell":
+        """Write the sample document, with its API at `api`, into an empty folder; `github` stands in for GitHub.
+
+        A page of an example finds the other files of its folder.
+        """
         document = (ROOT / "specs" / "petstore.yaml").read_text()
         (folder / "petstore.yaml").write_text(document.replace(ADDRESS, api))
-        shutil.copy(ROOT / "specs" / "museum.yaml", folder)
-        return cls(folder, {ADDRESS: api} | ({standin.DOCUMENTS: github} if github else {}))
+        beside = [*page.parent.glob("*.yaml"), *page.parent.glob("*.toml")] if page.is_relative_to(EXAMPLES) else []
+        for path in (ROOT / "specs" / "museum.yaml", *beside):
+            shutil.copy(path, folder)
+        return cls(folder, {ADDRESS: api, standin.API: github + standin.MOUNT, standin.DOCUMENTS: github})
 
     def run(self, line: str) -> str:
         """Return what a command prints, on stdout and stderr, with the addresses and paths of the pages."""
@@ -101,15 +108,11 @@ class Shell:
     def _publicly(self, text: str) -> str:
         """Return an output with the addresses and paths that a page shows."""
         paths = {str(self.folder): "/home/ada", sys.executable: "/home/ada/.venv/bin/python"}
-        names = {_host(local): _host(public) for public, local in self.addresses.items()}
+        names = {urlsplit(local).netloc: urlsplit(public).netloc for public, local in reversed(self.addresses.items())}
         whole = {local: public for public, local in self.addresses.items()}
         for local, public in (whole | names | paths).items():
             text = text.replace(local, public)
         return text
-
-
-def _host(address: str) -> str:
-    return address.partition("://")[2]
 
 
 def _shown(text: str) -> str:

@@ -80,7 +80,7 @@ def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     with running(create_app(tmp_path / "pets.sqlite3")) as api, running(standin.github(document)) as github:
-        shell = console.Shell.prepared(folder, api, github)
+        shell = console.Shell.prepared(page, folder, api, github)
         for command in console.commands(text):
             printed = shell.run(command.line)
             assert console.fits(command.output, printed), f"$ {command.line}\n{printed}"

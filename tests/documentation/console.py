@@ -108,7 +108,9 @@ class Shell:
     def _publicly(self, text: str) -> str:
         """Return an output with the addresses and paths that a page shows."""
         paths = {str(self.folder): "/home/ada", sys.executable: "/home/ada/.venv/bin/python"}
-        names = {urlsplit(local).netloc: urlsplit(public).netloc for public, local in reversed(self.addresses.items())}
+        names = {
+            urlsplit(local).netloc: urlsplit(public).netloc for public, local in reversed(list(self.addresses.items()))
+        }
         whole = {local: public for public, local in self.addresses.items()}
         for local, public in (whole | names | paths).items():
             text = text.replace(local, public)

@@ -21,6 +21,7 @@ from .references import OperationReferences
 MAX_WORKFLOWS: Final = 200
 """Workflows of a document; a list of tools that is longer is no list for a model."""
 
+_REQUIRED: Final = ("info", "sourceDescriptions")
 _OWN_KEYS: Final = {
     name: schema
     for name, schema in TOOL_KEYS.items()
@@ -46,7 +47,10 @@ class WorkflowCompiler:
             schemas = InputSchemas(description)
             for index, node in enumerate(self._nodes(description)):
                 workflow = self._workflow(description, schemas, index, node)
-                if workflow is not None:
+                if workflow is not None and workflow.key in workflows:
+                    message = f"{shown(workflow.id)} is the id of another workflow too: this one is left out"
+                    self._problem(workflow.pointer, message, "give each workflow its own workflowId")
+                elif workflow is not None:
                     workflows[workflow.key] = workflow
             for problem in schemas.problems:
                 self._report(problem)
@@ -55,6 +59,9 @@ class WorkflowCompiler:
 
     def _nodes(self, description: Description) -> list[Any]:
         nodes = description.root.get("workflows")
+        for name in () if description.is_short else _REQUIRED:
+            if not isinstance(description.root.get(name), dict if name == "info" else list):
+                self._problem(description.place(), f"the description has no `{name}`", "Arazzo requires it")
         if not isinstance(nodes, list) or not nodes:
             self._problem(description.place("workflows"), "the description has no workflows", "add one")
             return []

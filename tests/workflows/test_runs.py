@@ -470,6 +470,17 @@ def test_what_has_no_effect_is_a_problem_too(folder: Folder) -> None:
     assert [tool.name for tool in tools_of(opened)] == ["flow"]
 
 
+def test_what_the_description_lacks_or_has_twice_is_a_problem(folder: Folder) -> None:
+    flow = {"workflowId": "flow", "steps": [step("one")]}
+    opened = folder.open(flow, flow, info=None, sourceDescriptions=None, workflow=[])
+    messages = [problem.message for problem in opened.problems]
+    assert [tool.name for tool in tools_of(opened)] == ["flow"], "what can be run is run"
+    assert "the description has no `info`" in messages
+    assert "the description has no `sourceDescriptions`" in messages
+    assert "flow is the id of another workflow too: this one is left out" in messages
+    assert "workflow is no field of an Arazzo Description" in messages
+
+
 @pytest.mark.parametrize("root", [{"openapi": "3.1.0"}, {"arazzo": "2.0.0"}, {"arazzo": "1.9.0"}, []], ids=str)
 def test_what_is_no_description_ends_the_command(root: Any, folder: Folder) -> None:
     file = write(folder.path, root, "wrong.yaml")

@@ -47,7 +47,11 @@ MAX_ROUNDS: Final = 3
 
 @dataclass(slots=True)
 class Measurement:
-    """The figures of one document. `own` are calls with arguments made from the measured document itself."""
+    """The figures of one document.
+
+    `before` are the calls that succeed with the faulty document: none where its server is wrong; `at_the_api` those
+    with the API's base URL. `own` are calls with arguments made from the repaired document itself.
+    """
 
     name: str
     operations: int = 0
@@ -101,8 +105,9 @@ def _run(result: Measurement, paths: dict[str, Path], truth: Bridge, api: str, j
     faulty = Bridge.open(_config(paths["faulty"]), with_document=True)
     arguments = _true_arguments(truth, judge)
     result.calls = sum(map(len, arguments.values()))
-    result.before = _accepted(faulty, arguments, judge, only_documented=True)
     result.at_the_api = _accepted(faulty, arguments, judge)
+    lost = any(fault.startswith("server") for fault in result.faults)
+    result.before = 0 if lost else result.at_the_api
     overlays: list[str] = []
     overlay: JsonObject | None = None
     for _ in range(MAX_ROUNDS):
@@ -195,14 +200,12 @@ def _accepted(
     arguments: Arguments,
     judge: str,
     *,
-    only_documented: bool = False,
     base: str = "",
     refused: list[str] | None = None,
 ) -> int:
     """Return the number of calls that the API accepts.
 
-    `only_documented`: calls go where the document says, so that none arrives where that is wrong. After a repair `base`
-    is the URL of the API, which the document must name.
+    After a repair `base` is the URL of the API, which the document must name.
     """
     tools = {_label(tool): tool for tool in bridge.tools}
 
@@ -213,7 +216,7 @@ def _accepted(
         try:
             for label, calls in arguments.items():
                 tool = tools.get(label)
-                if tool is None or only_documented or (base and tool.base_url != base):
+                if tool is None or (base and tool.base_url != base):
                     continue
                 credentials = {scheme.parameter for group in tool.security for scheme in group}
                 for each in calls:  # a credential that the document names now is no argument any more

@@ -142,6 +142,14 @@ def test_a_repaired_document_needs_no_repair(library: str, tmp_path: Path) -> No
     assert again.overlay is None
 
 
+def test_the_base_url_is_written_without_its_password(tmp_path: Path) -> None:
+    path = saved(tmp_path, minimal({"/a": {"get": {"operationId": "a", "summary": "A"}}}))
+    url = "https://user:pass-word@api.example.com/v1?key=secret"
+    made = examine(opened(path), lambda overlays: opened(path, overlay=list(overlays)), fix=True, base_url=url)
+    assert repaired(path, made)["servers"] == [{"url": "https://api.example.com/v1"}]
+    assert "pass-word" not in str(made.repairs)
+
+
 def test_the_overlay_of_a_run_is_extended_by_the_next(library: str, tmp_path: Path) -> None:
     path = saved(tmp_path, faulty_document())
     first = fixed(path, library).overlay

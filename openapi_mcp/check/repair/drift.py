@@ -86,7 +86,7 @@ def _retyped(  # noqa: PLR0917  as `repair`
         unfit = [name for name in ("format", "pattern", "enum", "minLength", "maxLength") if name in schema]
         if is_swagger(subject) and "parameters" in split(subject.display(pointer)):
             pointer = pointer.removesuffix("/schema")
-        more = {"items": {}} if kind == "array" else {}
+        more: dict[str, Any] = {"items": {}} if kind == "array" else {}
         remove = unfit if declared == "string" else []
         yield from repair(subject, rule, pointer, reason, {**update, **more}, remove=remove)
     elif isinstance(declared, list) and kind not in declared:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from ... import plain_text
 from ...contract import refusals
 from ...contract.checker import Drift
+from ...runtime.request.redaction import without_secrets
 from ...tools.names import ToolKey, tool_names, words
 from ...tools.operations import Operation
 from ..subject import JudgedDocument
@@ -68,7 +69,8 @@ def _is_null(drift: Drift) -> bool:
 
 
 def _server(subject: JudgedDocument, base_url: str) -> Iterator[Repair]:
-    """Yield the base URL that the user named, where the document has another."""
+    """Yield the base URL that the user named, without its secrets, where the document has another."""
+    base_url = without_secrets(base_url)
     known = {tool.base_url.rstrip("/") for tool in subject.tools if tool.base_url and not tool.base_url_is_guess}
     if not base_url or known == {base_url.rstrip("/")}:
         return
@@ -79,12 +81,16 @@ def _server(subject: JudgedDocument, base_url: str) -> Iterator[Repair]:
         remove = ["schemes"] if "schemes" in subject.document.as_written().root else []
         yield Repair(rule="server-missing", location=(), reason=reason, update=update, remove=tuple(remove))
         return
-    remove = ["servers"] if "servers" in subject.root else []
-    servers = {"servers": [{"url": base_url}]}
-    yield Repair(rule="server-missing", location=(), reason=reason, update=servers, remove=tuple(remove))
     for operation in subject.operations:
         if isinstance(operation.value.get("servers"), list):
             yield from repair(subject, "server-missing", operation.pointer, reason, {}, remove=["servers"])
+    listed = subject.root.get("servers")
+    if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], dict):
+        yield Repair(rule="server-missing", location=("servers", 0), reason=reason, update={"url": base_url})
+        return
+    remove = ["servers"] if "servers" in subject.root else []
+    servers = {"servers": [{"url": base_url}]}
+    yield Repair(rule="server-missing", location=(), reason=reason, update=servers, remove=tuple(remove))
 
 
 def _texts(subject: JudgedDocument) -> Iterator[Repair]:

@@ -497,7 +497,7 @@ def test_names_are_those_of_no_tool(folder: Folder) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", ["all", "search"])
+@pytest.mark.parametrize("mode", ["all", "search", "code"])
 def test_every_mode_lists_workflows_first(mode: str, folder: Folder) -> None:
     folder.api.answers({"GET *": lambda _: {"id": 1}})
     opened = folder.open({"workflowId": "flow", "steps": [step("one")]}, options={"mode": mode})

@@ -93,6 +93,37 @@ def test_the_user_is_asked_once_and_before_the_first_step(folder: Folder) -> Non
     assert issubclass(NoConsent, Exception)
 
 
+def test_a_client_with_forms_repeats_the_workflow_with_the_answer_before_anything_is_done(folder: Folder) -> None:
+    """2026-07-28: the call ends with the question, and is made again; no step may have run by then."""
+    opened = folder.open(FLOW, options={"confirm": "destructive"})
+    prefix = "io.modelcontextprotocol/"
+    envelope = {f"{prefix}protocolVersion": "2026-07-28", f"{prefix}clientCapabilities": {"elicitation": {}}}
+    server = opened.server()
+
+    async def ask(**more: Any) -> dict[str, Any]:
+        params = {"name": "flow", "arguments": {}, "_meta": envelope, **more}
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        reply = await server.perform(server.receive(request, Session()))
+        answer: dict[str, Any] = json.loads(reply.body or b"")
+        return answer["result"]  # type: ignore[no-any-return]
+
+    async def run() -> tuple[dict[str, Any], list[str], dict[str, Any]]:
+        try:
+            asked = await ask()
+            before = list(folder.api.lines)
+            agreed = {"question": {"action": "accept", "content": {"confirm": True}}}
+            return asked, before, await ask(inputResponses=agreed, requestState=asked["requestState"])
+        finally:
+            await server.aclose()
+
+    asked, before, made = asyncio.run(run())
+    assert asked["resultType"] == "input_required"
+    assert "flow" in json.dumps(asked["inputRequests"])
+    assert before == []
+    assert made["structuredContent"] == {}, made
+    assert folder.api.lines == ["GET /items", "DELETE /items/1"]
+
+
 def test_workflows_of_another_description_are_called_and_not_listed(folder: Folder, tmp_path: Path) -> None:
     sub = {"workflowId": "sub", "steps": [step("one", outputs={"id": "$response.body#/id"})],
            "outputs": {"id": "$steps.one.outputs.id"}}  # fmt: skip

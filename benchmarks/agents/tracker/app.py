@@ -17,7 +17,12 @@ def create_app(database: Path) -> FastAPI:
     store = Store(database)
     if is_new:
         seed(store)
-    app = FastAPI(title="Tracker", version="1.0.0", description="Projects, tickets, and the time spent on them.")
+    app = FastAPI(
+        title="Tracker",
+        version="1.0.0",
+        description="Projects, tickets, and the time spent on them.",
+        generate_unique_id_function=lambda route: route.name,  # programs of all modes call operations by these names
+    )
     app.state.store = store
     for router in (
         projects.router,

@@ -20,7 +20,7 @@ def main() -> int:
         running(create_app(Path(folder) / "pets.sqlite3")) as api,
         serving_http(command(Path("specs") / "petstore.yaml", api)) as url,
     ):
-        seen = browse(url.removesuffix("/mcp"), ["pictures"], ROOT / "docs")
+        seen = browse(url.removesuffix("/mcp"), ["pictures"], shots=ROOT / "docs")
     complaints = [*seen["complaints"], *filter(None, [seen["pictures"].get("error")])]
     sys.stderr.writelines(f"{each}\n" for each in complaints)
     return int(bool(complaints))

@@ -1,6 +1,7 @@
 // Drives headless Chromium through the page of a server. It takes one JSON object: `chromium` (its program), `page` (the
-// page's address), `scenarios` (names of functions below), `shots` (a folder for pictures, or none). It prints a JSON
-// object with what each scenario saw, or its `error`; and what browsers complained about, under `complaints`.
+// page's address), `token` (of the server, or none), `scenarios` (names of functions below), `shots` (a folder for
+// pictures, or none). It prints a JSON object with what each scenario saw, or its `error`; and what browsers complained
+// about, under `complaints`.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -11,12 +12,21 @@ const browser = await chromium.launch({ executablePath: job.chromium, args: ["--
 const complaints = [];
 const seen = {};
 
+async function signIn(page) {
+  await page.goto(`${job.page}/`);
+  if (!(await page.locator("#token").count())) return;
+  await page.fill("#token", job.token);
+  await page.click("text=Sign in");
+  await page.waitForSelector(".rows a");
+}
+
 const contexts = {};
 async function open(path, options = {}) {
   const settings = { viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options };
   const context = contexts[JSON.stringify(settings)] ??= await browser.newContext(settings);
   const page = await context.newPage();
   page.setDefaultTimeout(15000);
+  if (job.token) await signIn(page);
   page.on("console", (message) => { if (message.type() === "error") complaints.push(`${message.text()} (${page.url()})`); });
   page.on("pageerror", (error) => complaints.push(String(error)));
   await page.goto(job.page + path);
@@ -36,6 +46,7 @@ async function call(name, args) {
   const headers = {
     "content-type": "application/json", accept: "application/json, text/event-stream",
     "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name,
+    ...(job.token ? { authorization: `Bearer ${job.token}` } : {}),
   };
   const params = { name, arguments: args, _meta: meta };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });

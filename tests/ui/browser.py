@@ -40,9 +40,9 @@ def chromium() -> str:
     return program
 
 
-def browse(page: str, scenarios: Sequence[str], shots: Path | None = None) -> dict[str, Any]:
-    """Return what some scenarios saw on the page at an address."""
-    job = {"chromium": chromium(), "page": page, "scenarios": scenarios, "shots": str(shots or "")}
+def browse(page: str, scenarios: Sequence[str], *, token: str = "", shots: Path | None = None) -> dict[str, Any]:
+    """Return what some scenarios saw on the page at an address, of a server that has a token or none."""
+    job = {"chromium": chromium(), "page": page, "token": token, "scenarios": scenarios, "shots": str(shots or "")}
     completed = subprocess.run(
         [install(), str(FOLDER / "browse.mjs"), json.dumps(job)],
         capture_output=True,

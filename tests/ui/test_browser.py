@@ -27,6 +27,7 @@ SCENARIOS = (
     "accessible",
 )  # fmt: skip
 KEY = "studio-key-of-the-tests"
+TOKEN = "token-of-the-door"
 
 
 async def echo(request: Request) -> Response:
@@ -38,7 +39,7 @@ async def echo(request: Request) -> Response:
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """Run all scenarios in one browser, on one server."""
+    """Run all scenarios in one browser, which signs in to one server."""
     chromium()
     methods = ["GET", "POST", "PUT", "DELETE"]
     cache = tmp_path_factory.mktemp("cache")
@@ -48,8 +49,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     ):
         patch.setenv("OPENAPI_MCP_CACHE", str(cache))
         patch.setenv("STUDIO_KEY", KEY)
+        patch.setenv("OPENAPI_MCP_AUTH_TOKEN", TOKEN)
         with serving_http(command(STUDIO, api, "--auth", "studioKey=env:STUDIO_KEY")) as url:
-            yield browse(url.removesuffix("/mcp"), SCENARIOS)
+            yield browse(url.removesuffix("/mcp"), SCENARIOS, token=TOKEN)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -137,7 +139,7 @@ def test_a_destructive_call_asks_first(seen: dict[str, Any]) -> None:
 
 def test_calls_of_clients_appear_live(seen: dict[str, Any]) -> None:
     _, caller, tool, status, *_ = seen["live"]["row"]
-    assert (caller, tool, status) == ("address 127.0.0.1", "listSongs", "200")
+    assert (caller, tool, status) == ("token", "listSongs", "200")
     assert json.loads(seen["live"]["args"]) == {"q": "blue", "access_token": "***"}
 
 
@@ -156,6 +158,8 @@ def test_settings_are_those_of_install(seen: dict[str, Any]) -> None:
     assert clients["running Cursor"]["link"].startswith("cursor://")
     assert clients["running VS Code"]["link"].startswith("vscode:")
     assert "running Claude Desktop" not in clients
+    assert "${env:OPENAPI_MCP_AUTH_TOKEN}" in clients["running Cursor"]["text"]
+    assert not any(TOKEN in each["text"] + each["link"] for each in clients.values())
     started = json.loads(clients["started Claude Desktop"]["text"])["mcpServers"]
     (entry,) = started.values()
     assert entry["args"][:4] == ["-m", "openapi_mcp", "serve", str(STUDIO)]
@@ -183,7 +187,7 @@ def test_github_is_usable() -> None:
     Bridge.open(Config.from_options(str(GITHUB), {"base_url": address}))  # so that the server starts at once
     with serving_http(command(GITHUB, address)) as url:
         seen = browse(url.removesuffix("/mcp"), ["large"])
-    assert "error" not in seen["large"], seen["large"]["error"]
+    assert "error" not in seen["large"], (seen["large"]["error"], seen["complaints"])
     assert seen["large"]["before"] == 60
     assert seen["large"]["rows"] == 1223
     assert seen["complaints"] == []

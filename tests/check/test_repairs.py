@@ -150,6 +150,17 @@ def test_the_base_url_is_written_without_its_password(tmp_path: Path) -> None:
     assert "pass-word" not in str(made.repairs)
 
 
+def test_operations_with_a_server_of_their_own_keep_it(tmp_path: Path) -> None:
+    upload = {"operationId": "b", "summary": "B", "servers": [{"url": "https://uploads.example.com"}]}
+    root = minimal({"/a": {"get": {"operationId": "a", "summary": "A"}, "post": upload}})
+    path = saved(tmp_path, {**root, "servers": [{"url": "https://old.example.com", "description": "The API"}]})
+    url = "https://api.example.com"
+    made = examine(opened(path), lambda overlays: opened(path, overlay=list(overlays)), fix=True, base_url=url)
+    fixed_root = repaired(path, made)
+    assert fixed_root["servers"] == [{"url": url, "description": "The API"}]
+    assert fixed_root["paths"]["/a"]["post"]["servers"] == upload["servers"]
+
+
 def test_the_overlay_of_a_run_is_extended_by_the_next(library: str, tmp_path: Path) -> None:
     path = saved(tmp_path, faulty_document())
     first = fixed(path, library).overlay

@@ -25,6 +25,9 @@ WIDTH: Final = 120
 MAX_LINES: Final = 20
 """Lines up to which each part has its own action; in a longer file those of all parts are joined."""
 
+MAX_EXAMPLES: Final = 60
+"""Examples that are tried: more than twenty lines have room for."""
+
 _PART: Final = 3
 """Keys that lead to an operation or a shared schema: paths, /pets, get; components, schemas, Pet."""
 
@@ -100,8 +103,9 @@ _EXAMPLES: Final = re.compile(r'"examples?":')
 def _with_examples(overlay: JsonObject, examples: Sequence[Repair], root: Any) -> JsonObject:
     """Return an overlay with examples, as long as there are lines for them: equal ones in one target."""
     best = overlay
-    for count in range(1, len(examples) + 1):
-        shortest = min((_example_actions(examples[:count], root, depth) for depth in (_WHOLE, 1)), key=_length)
+    some = examples[:MAX_EXAMPLES] if line_count(overlay) < MAX_LINES else ()
+    for count in range(1, len(some) + 1):
+        shortest = min((_example_actions(some[:count], root, depth) for depth in (_WHOLE, 1)), key=_length)
         longer = {**overlay, "actions": [*overlay["actions"], *shortest]}
         if line_count(longer) <= MAX_LINES:
             best = longer

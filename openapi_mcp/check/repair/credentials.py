@@ -135,7 +135,7 @@ def _accepted(subject: JudgedDocument, accepted: Mapping[str, Sequence[str]]) ->
         operation = subject.operation_of(tool)
         if operation is not None and tool.name in accepted:
             reason = f"{tool.name} takes {' and '.join(accepted[tool.name])}"
-            update = {"security": [{name: [] for name in accepted[tool.name]}]}
+            update: dict[str, Any] = {"security": [{name: [] for name in accepted[tool.name]}]}
             remove = ["security"] if "security" in operation.value else []
             yield from repair(subject, RULE, operation.pointer, reason, update, remove=remove)
 

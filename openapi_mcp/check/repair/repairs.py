@@ -21,7 +21,7 @@ from ..texts import undescribed_responses
 from .change import Repair, is_swagger, repair
 from .credentials import security_repairs
 from .drift import drift_repairs
-from .summaries import summary_of
+from .summaries import answer_of, summary_of
 
 MAX_REPAIRS: Final = 2_000
 """Repairs of one run; an overlay of more is nobody's to read."""
@@ -69,10 +69,15 @@ def _is_null(drift: Drift) -> bool:
 
 
 def _server(subject: JudgedDocument, base_url: str) -> Iterator[Repair]:
-    """Yield the base URL that the user named, without its secrets, where the document has another."""
+    """Yield the base URL that the user named, without its secrets, where the document has another.
+
+    Operations with a server of their own keep it: uploads may go elsewhere.
+    """
     base_url = without_secrets(base_url)
-    known = {tool.base_url.rstrip("/") for tool in subject.tools if tool.base_url and not tool.base_url_is_guess}
-    if not base_url or known == {base_url.rstrip("/")}:
+    operations = [(tool, subject.operation_of(tool)) for tool in subject.tools]
+    usual = [tool for tool, operation in operations if operation is None or "servers" not in operation.value]
+    known = {tool.base_url.rstrip("/") for tool in usual if tool.base_url and not tool.base_url_is_guess}
+    if not base_url or not usual or known == {base_url.rstrip("/")}:
         return
     reason = f"calls go to {base_url}, where the API answers"
     if is_swagger(subject):
@@ -81,9 +86,6 @@ def _server(subject: JudgedDocument, base_url: str) -> Iterator[Repair]:
         remove = ["schemes"] if "schemes" in subject.document.as_written().root else []
         yield Repair(rule="server-missing", location=(), reason=reason, update=update, remove=tuple(remove))
         return
-    for operation in subject.operations:
-        if isinstance(operation.value.get("servers"), list):
-            yield from repair(subject, "server-missing", operation.pointer, reason, {}, remove=["servers"])
     listed = subject.root.get("servers")
     if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], dict):
         yield Repair(rule="server-missing", location=("servers", 0), reason=reason, update={"url": base_url})
@@ -102,6 +104,8 @@ def _texts(subject: JudgedDocument) -> Iterator[Repair]:
     for operation in subject.operations:
         if not any(plain_text.clean(operation.value.get(name)) for name in ("summary", "description")):
             texts = {"summary": summary_of(operation)}
+            if answer := answer_of(subject, operation):
+                texts["description"] = answer
             yield from repair(subject, "summary-missing", operation.pointer, f"{operation.label} has no text", texts)
     yield from _response_texts(subject)
 

@@ -1,10 +1,11 @@
-"""Summaries for operations without any text, made of the method and the path."""
+"""Texts for operations without any, made of the method, the path and the documented answer."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from ...tools.names import words
 from ...tools.operations import Operation
+from ..subject import JudgedDocument
 
 _VERBS: Final[Mapping[str, tuple[str, str]]] = {
     "GET": ("List", "Get one of"),
@@ -31,3 +32,30 @@ def summary_of(operation: Operation) -> str:
         return f"Post {noun} of the {named[-2] if len(named) > 1 else 'resource'} by {variables[-1]}"
     owner = f" of the {named[-2]} by {variables[-1]}" if variables and len(named) > 1 else ""
     return f"{collection} {noun}{owner}"
+
+
+MAX_NAMED_FIELDS: Final = 3
+"""Fields of an answer that a description names."""
+
+
+def answer_of(subject: JudgedDocument, operation: Operation) -> str:
+    """Return a sentence about the answer; empty where the document says nothing of it."""
+    for status, node, pointer in subject.responses(operation):
+        if status.startswith("2"):
+            for name, media, place in subject.media_types(node, pointer):
+                schema = subject.follow(media.get("schema"), f"{place}/schema")
+                return f"Answers {status} with {_shape(subject, *schema) or name}."
+            return f"Answers {status} without content."
+    return ""
+
+
+def _shape(subject: JudgedDocument, schema: Any, pointer: str) -> str:
+    """Return what a schema describes in a few words; empty for one that describes nothing."""
+    if isinstance(schema.get("items"), dict):
+        inner = _shape(subject, *subject.follow(schema["items"], f"{pointer}/items"))
+        return f"a list of {inner}" if inner else "a list"
+    properties = schema.get("properties")
+    if isinstance(properties, dict) and properties:
+        names = ", ".join(list(map(str, properties))[:MAX_NAMED_FIELDS])
+        return f"{names}{', …' if len(properties) > MAX_NAMED_FIELDS else ''}"
+    return ""

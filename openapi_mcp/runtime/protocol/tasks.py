@@ -22,7 +22,7 @@ def has_tasks(params: Any) -> bool:
 
 def missing_capability() -> Refusal:
     """Return the refusal of a request that needs the extension."""
-    data = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
+    data: JsonObject = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
     return Refusal(MISSING_CAPABILITY, f"This request needs the extension {TASKS_EXTENSION}.", data)
 
 

@@ -25,6 +25,12 @@ def test_wheel_holds_only_the_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"openapi_mcp"}
     assert "openapi_mcp/py.typed" in names
+    page = {
+        "openapi_mcp/templates/ui/base.html",
+        "openapi_mcp/ui/static/htmx.min.js",
+        "openapi_mcp/ui/static/vendored.json",
+    }
+    assert page <= set(names)
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 

@@ -25,7 +25,7 @@ async function open(path, options = {}) {
   const settings = { viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options };
   const context = contexts[JSON.stringify(settings)] ??= await browser.newContext(settings);
   const page = await context.newPage();
-  page.setDefaultTimeout(15000);
+  page.setDefaultTimeout(60000);
   if (job.token) await signIn(page);
   page.on("console", (message) => { if (message.type() === "error") complaints.push(`${message.text()} (${page.url()})`); });
   page.on("pageerror", (error) => complaints.push(String(error)));

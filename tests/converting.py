@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from openapi_mcp.document.model import Document
-from openapi_mcp.document.swagger2 import convert
+from openapi_mcp.document.swagger2.conversion import convert
 
 BODY = {"name": "thing", "in": "body", "description": "d", "required": True, "x-a": 1, "schema": {"type": "object"}}
 FIELD = {"name": "a", "in": "formData", "type": "string", "description": "d", "required": True}

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from openapi_mcp.document import loader, swagger2
+from openapi_mcp.document import loader
+from openapi_mcp.document.swagger2.conversion import convert
 from openapi_mcp.tools.compiler import build
 from tests.hostile_documents import DOCUMENTS, document, fan_out, posting, write
 from tests.prepared import measure
@@ -57,6 +58,6 @@ def test_a_package_of_a_chain_of_definitions_is_generated(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", [name for name in DOCUMENTS if "references" in name or "pipes" in name])
 def test_the_sound_operations_of_a_hostile_document_are_tools(tmp_path: Path, name: str) -> None:
-    compilation = build(swagger2.convert(loader.load(str(DOCUMENTS[name](tmp_path)))))
+    compilation = build(convert(loader.load(str(DOCUMENTS[name](tmp_path)))))
     assert compilation.operations == len(compilation.tools) + compilation.lost_operations
     assert compilation.tools

@@ -61,7 +61,7 @@ COMPILING = {
     "document.loader",
     "document.parser",
     "document.resolver",
-    "document.swagger2",
+    "document.swagger2.conversion",
     "schemas.definitions",
     "tools.compiler",
     "tools.operations",

@@ -18,7 +18,8 @@ import httpx
 import pytest
 
 from openapi_mcp.compilation import BaseUrlOptions
-from openapi_mcp.document import loader, swagger2
+from openapi_mcp.document import loader
+from openapi_mcp.document.swagger2.conversion import convert
 from openapi_mcp.runtime.protocol import ServerDescription
 from openapi_mcp.runtime.request.build import RequestOptions
 from openapi_mcp.runtime.server.catalog import Catalog
@@ -53,7 +54,7 @@ def compiled(document: str, server: str = "null") -> tuple[Tool, ...]:
     """Return the tools of a torture document; `server` is JSON: a server's index and variables, or null."""
     chosen = json.loads(server) or {}
     options = BaseUrlOptions(server=chosen.get("index"), variables=chosen.get("variables", {}))
-    loaded = swagger2.convert(loader.load(str(TORTURE / document)))
+    loaded = convert(loader.load(str(TORTURE / document)))
     if document.startswith("11-"):
         loaded = loader.Document(loaded.root, DOCUMENT_URL, loaded.version, loaded.problems)
     return compiler.build(loaded, base_url=options).tools

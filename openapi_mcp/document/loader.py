@@ -23,11 +23,10 @@ from .archives import unpacked
 from .bundle import Bundle
 from .discovery import Discovery
 from .fetcher import Fetcher
-from .formats import format_of_text
+from .formats import format_of_text, version_of
 from .model import DEFAULT_LIMITS, Document, Limits
 from .parser import Parsed, parse, text_of
 from .sources import References, SourceFile, read_root
-from .versions import version_of
 
 logger = logging.getLogger(__name__)
 

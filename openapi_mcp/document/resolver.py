@@ -20,7 +20,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from ..errors import Problem
 from ..runtime.types import JsonObject
 from .model import FILES, UNREAD, Document, join, split, step
-from .swagger2_pointers import original_pointer
+from .swagger2.pointers import original_pointer
 
 _DATA: Final = frozenset({"default", "enum", "const", "example", "examples", "value", "dataValue"})
 """Fields that hold values rather than schemas: a `$id` in there is data."""

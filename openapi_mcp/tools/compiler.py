@@ -13,10 +13,11 @@ from .. import plain_text
 from ..compilation import BaseUrlOptions, Compilation, CompileOptions, DocumentInfo
 from ..curation.arguments import InputParts
 from ..curation.extensions import ArgumentExtensions, ArgumentKey, LocatedNode
-from ..document import loader, swagger2
+from ..document import loader
 from ..document.hidden_text import hidden_text_problems
 from ..document.model import Document
 from ..document.resolver import BrokenReference, Resolver
+from ..document.swagger2.conversion import convert
 from ..egress.policy import EgressPolicy
 from ..errors import Problem, UsageError
 from ..instructions import facts_of
@@ -59,7 +60,7 @@ def load(source: str, options: CompileOptions, progress: Callable[[str], None] =
         amendment=amendment(options.overlays),
         progress=progress,
     )
-    return swagger2.convert(document)
+    return convert(document)
 
 
 def compile_document(document: Document, options: CompileOptions) -> Compilation:
@@ -106,8 +107,8 @@ def build(
     """Compile the tools of a document of OpenAPI 3.x.
 
     `prefix` stands before every name. `base_url` chooses among the document's servers; `token_budget` limits the number
-    of tools and the length of their texts; without one they have these `limits`. Raises UsageError where the options ask for something
-    impossible; every defect of the document is a Problem.
+    of tools and the length of their texts; without one they have these `limits`. Raises UsageError where the options
+    ask for something impossible; every defect of the document is a Problem.
     """
     if not _PREFIX.fullmatch(prefix):
         raise UsageError(

@@ -12,7 +12,7 @@ from benchmarks.explanations import explain
 from benchmarks.referee import Reason, install
 from benchmarks.request_side import request_side
 from openapi_mcp.document import loader
-from openapi_mcp.document.swagger2 import convert
+from openapi_mcp.document.swagger2.conversion import convert
 from tests.conftest import installation
 
 PETSTORE = Path(__file__).parents[2] / "specs" / "petstore.yaml"

@@ -10,7 +10,7 @@ import yaml
 from openapi_mcp.contract.checker import Contract, Drift
 from openapi_mcp.document import loader
 from openapi_mcp.document.model import Document
-from openapi_mcp.document.swagger2 import convert
+from openapi_mcp.document.swagger2.conversion import convert
 from openapi_mcp.runtime.tool import Tool
 from openapi_mcp.tools.compiler import build
 

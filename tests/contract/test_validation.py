@@ -9,7 +9,7 @@ import pytest
 from openapi_mcp.contract import validation
 from openapi_mcp.document.loader import load
 from openapi_mcp.document.model import Document
-from openapi_mcp.document.swagger2 import convert
+from openapi_mcp.document.swagger2.conversion import convert
 from tests.runtime.echo import echoing
 
 VALID: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {}}

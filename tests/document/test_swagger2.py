@@ -9,7 +9,7 @@ from hypothesis import given
 
 from openapi_mcp.document.loader import load
 from openapi_mcp.document.model import FILES, Document
-from openapi_mcp.document.swagger2 import convert
+from openapi_mcp.document.swagger2.conversion import convert
 from tests.converting import BODY, FIELD, FILE, MULTIPART, URLENCODED, converted, operation
 from tests.damage import damaged
 

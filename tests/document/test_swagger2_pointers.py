@@ -8,7 +8,7 @@ import pytest
 from openapi_mcp.compilation import CompileOptions
 from openapi_mcp.document.loader import load
 from openapi_mcp.document.resolver import Resolver
-from openapi_mcp.document.swagger2 import convert
+from openapi_mcp.document.swagger2.conversion import convert
 from openapi_mcp.runtime import jsontext
 from openapi_mcp.tools.compiler import build, document_info
 from tests.converting import converted

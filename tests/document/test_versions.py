@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.document.versions import version_of
+from openapi_mcp.document.formats import version_of
 from openapi_mcp.errors import DocumentError
 
 

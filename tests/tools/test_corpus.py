@@ -13,7 +13,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from openapi_mcp.compilation import Compilation
-from openapi_mcp.document import loader, swagger2
+from openapi_mcp.document import loader
+from openapi_mcp.document.swagger2.conversion import convert
 from openapi_mcp.errors import DocumentError
 from openapi_mcp.runtime.tool import Tool
 from openapi_mcp.runtime.types import Schema
@@ -41,7 +42,7 @@ OUTPUT_KEYWORDS = {"type", "properties", "items", "additionalProperties", "descr
 def compile_root(entry: dict[str, Any], root: str) -> Compilation | None:
     """Compile one root document; return None for a file that is no OpenAPI document."""
     try:
-        return build(swagger2.convert(loader.load(str(CORPUS / entry["name"] / root))))
+        return build(convert(loader.load(str(CORPUS / entry["name"] / root))))
     except DocumentError:
         return None
 

@@ -170,8 +170,8 @@ def test_credential_is_neither_argument_nor_header() -> None:
 
 
 def test_swagger_parameter_can_be_annotated() -> None:
-    from openapi_mcp.document import swagger2
     from openapi_mcp.document.model import Document
+    from openapi_mcp.document.swagger2.conversion import convert
     from openapi_mcp.tools.compiler import build
 
     parameter = {"name": "tenant", "in": "query", "type": "string", "x-mcp-header": "Tenant"}
@@ -181,4 +181,4 @@ def test_swagger_parameter_can_be_annotated() -> None:
         "host": "h.example",
         "paths": {"/x": {"get": {"parameters": [parameter], "responses": {}}}},
     }
-    assert mirrors(build(swagger2.convert(Document(root, "file:///api.yaml", "2.0")))) == {("tenant",): "Tenant"}
+    assert mirrors(build(convert(Document(root, "file:///api.yaml", "2.0")))) == {("tenant",): "Tenant"}

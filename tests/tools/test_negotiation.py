@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
-from openapi_mcp.document import swagger2
 from openapi_mcp.document.model import Document
+from openapi_mcp.document.swagger2.conversion import convert
 from openapi_mcp.runtime.request.build import RequestOptions
 from openapi_mcp.runtime.tool import Tool
 from openapi_mcp.tools.compiler import build
@@ -127,7 +127,7 @@ def swagger_tool(**operation: Any) -> Tool:
         "host": "api.test",
         "paths": {"/x": {"get": described}},
     }
-    document = swagger2.convert(Document(root, "https://api.test/swagger.json", "2.0"))
+    document = convert(Document(root, "https://api.test/swagger.json", "2.0"))
     (tool,) = build(document).tools
     return tool
 

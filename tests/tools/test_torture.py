@@ -8,7 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from openapi_mcp.compilation import Compilation
-from openapi_mcp.document import loader, swagger2
+from openapi_mcp.document import loader
+from openapi_mcp.document.swagger2.conversion import convert
 from openapi_mcp.runtime.tool import Tool
 from openapi_mcp.tools.compiler import build
 from openapi_mcp.tools.names import ToolKey, tool_names
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.skipif(not FACTS, reason=f"{EXPECTED} is not there")
 
 @cache
 def compiled(name: str) -> Compilation:
-    return build(swagger2.convert(loader.load(str(TORTURE / name))))
+    return build(convert(loader.load(str(TORTURE / name))))
 
 
 def tools(name: str) -> dict[str | None, Tool]:

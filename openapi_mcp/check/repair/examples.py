@@ -34,7 +34,7 @@ _HARMLESS: Final = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]{5,20}(Z|[+-]\d\d:?\d\d)?
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
+class _ExampledField:
     """A harmless field of a body: its name, the pointer and type of its schema, and a value."""
 
     name: str
@@ -61,10 +61,10 @@ def example_repairs(subject: JudgedDocument, observations: Iterable[Observation]
     return made
 
 
-def _bodies_without(subject: JudgedDocument, observations: Iterable[Observation]) -> dict[str, list[_Field]]:
+def _bodies_without(subject: JudgedDocument, observations: Iterable[Observation]) -> dict[str, list[_ExampledField]]:
     """Return the harmless fields of each body without an example, by the pointer of its media type."""
     seen = {each.tool.path: each for each in observations if each.response.status_code < 300 and each.value is not None}
-    bodies: dict[str, list[_Field]] = {}
+    bodies: dict[str, list[_ExampledField]] = {}
     for operation in subject.operations:
         observation = seen.get(operation.path) if operation.method == "GET" else None
         for media, place in _bodies(subject, operation):
@@ -116,7 +116,7 @@ def _has_example(subject: JudgedDocument, schema: Any, pointer: str, depth: int 
     )
 
 
-def _find(subject: JudgedDocument, schema: Any, pointer: str, value: Any, depth: int = 0) -> Iterator[_Field]:
+def _find(subject: JudgedDocument, schema: Any, pointer: str, value: Any, depth: int = 0) -> Iterator[_ExampledField]:
     """Yield the harmless fields of a schema, with their values: those in `value`, else what their schemas say."""
     value = value[0] if isinstance(value, list) and value else value
     for name, each, place in _fields(subject, schema, pointer):
@@ -127,7 +127,7 @@ def _find(subject: JudgedDocument, schema: Any, pointer: str, value: Any, depth:
             continue
         shown = _made(each) if own is MISSING else own
         if isinstance(each.get("type"), str) and _is_harmless(name, shown):
-            yield _Field(name, place, each["type"], shown)
+            yield _ExampledField(name, place, each["type"], shown)
 
 
 def _made(schema: Mapping[str, Any]) -> Any:

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ..errors import Problem
-from ..runtime.types import JsonObject
-from .model import Document, join
-from .objects import METHODS
-from .resolver import BrokenReference, Resolver
-from .swagger2_objects import DefinitionsConverter, ParameterConverter, Payload, moved_reference
+from ...errors import Problem
+from ...runtime.types import JsonObject
+from ..model import Document, join
+from ..objects import METHODS
+from ..resolver import BrokenReference, Resolver
+from .objects import DefinitionsConverter, ParameterConverter, Payload, moved_reference
 
 _FLOWS: Final = {
     "implicit": "implicit",

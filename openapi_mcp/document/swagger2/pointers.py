@@ -7,9 +7,9 @@ The conversion (`swagger2`) moves shared parts, makes a request body of paramete
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from ..runtime.types import JsonObject
-from .model import join
-from .objects import METHODS
+from ...runtime.types import JsonObject
+from ..model import join
+from ..objects import METHODS
 
 Follow: TypeAlias = Callable[[Any, str], tuple[Any, str]]
 """Function that follows the references from a value at a pointer, as `Resolver.follow` does."""

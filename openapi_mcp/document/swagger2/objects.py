@@ -16,12 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..errors import Problem
-from ..runtime import media_types
-from ..runtime.types import JsonObject
-from .model import join
-from .objects import children
-from .resolver import BrokenReference, Resolver
+from ...errors import Problem
+from ...runtime import media_types
+from ...runtime.types import JsonObject
+from ..model import join
+from ..objects import children
+from ..resolver import BrokenReference, Resolver
 
 COMPONENTS: Final = {
     "#/definitions/": "#/components/schemas/",

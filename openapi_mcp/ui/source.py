@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import httpx
 
 from ..bridge import Bridge
-from ..gateway.gateway import Served
 from ..runtime.server.reloadable import ReloadableServer
 from ..runtime.tool import Tool
 
 if TYPE_CHECKING:
     from ..clients.server import InstalledServer
+    from ..gateway.gateway import Served
     from ..telemetry.feed import CallFeed
 
 MaskedRequest: TypeAlias = Callable[[Bridge, Tool, Mapping[str, Any]], tuple[httpx.Request, list[str]]]
@@ -29,7 +29,7 @@ class PageSource:
     UsageError). `redact` removes all secrets that the program knows.
     """
 
-    served: Callable[[], Served]
+    served: "Callable[[], Served]"
     live: ReloadableServer
     feed: "CallFeed"
     path: str

@@ -82,8 +82,9 @@ class Page:
     async def _loaded(self) -> "Views":
         """Return what answers requests, made for the first one."""
         async with self._lock:
-            views = self._views = self._views or await asyncio.to_thread(self._load)
-        return views
+            if self._views is None:
+                self._views = await asyncio.to_thread(self._load)
+            return self._views
 
     def _load(self) -> "Views":
         from .views import Views

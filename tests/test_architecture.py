@@ -115,7 +115,7 @@ ON_DEMAND = {
     "modes": {"answers", "code_mode", "runtime", "tools"},
     "telemetry": {"starlette"},
     "tools": {"runtime"},
-    "ui": {"clients", "document", "egress", "runtime"},
+    "ui": {"clients", "document", "egress", "gateway", "runtime", "telemetry"},
 }
 """Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""
 

@@ -1,7 +1,6 @@
 """The page in a real browser: list, filter, forms, calls, live calls, keyboard, accessibility, GitHub's 1,223 tools."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ async def echo(request: Request) -> Response:
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Run all scenarios in one browser, which signs in to one server."""
     chromium()
     methods = ["GET", "POST", "PUT", "DELETE"]
@@ -51,7 +50,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         patch.setenv("STUDIO_KEY", KEY)
         patch.setenv("OPENAPI_MCP_AUTH_TOKEN", TOKEN)
         with serving_http(command(STUDIO, api, "--auth", "studioKey=env:STUDIO_KEY")) as url:
-            yield browse(url.removesuffix("/mcp"), SCENARIOS, token=TOKEN)
+            return browse(url.removesuffix("/mcp"), SCENARIOS, token=TOKEN)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

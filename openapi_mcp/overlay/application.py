@@ -18,6 +18,10 @@ MAX_ACTIONS: Final = 10_000
 MAX_INSERTED: Final = 2_000_000
 """Values that the overlays of a document insert together: as many as a document may have."""
 
+MAX_TOO_LARGE: Final = 10
+"""Actions that are refused because they insert too much, before the others are left out: to count what they would
+insert takes a while."""
+
 MAX_DEPTH: Final = 256
 """Nested objects and arrays of a document."""
 
@@ -29,6 +33,10 @@ Forget = Callable[[Any, str | int], None]
 
 class _NotApplicable(Exception):
     """An action that cannot be applied; the text says why."""
+
+
+class _TooMuch(_NotApplicable):
+    """An action that would insert more than is allowed."""
 
 
 class Overlay:
@@ -44,13 +52,17 @@ class Overlay:
         `forget` is told of each value that is replaced.
         """
         problems = list(self._check_extends(uri))
-        free = MAX_INSERTED
+        free, too_large = MAX_INSERTED, 0
         for index, action in enumerate(self.root["actions"]):
             pointer = f"{self.uri}{join('#/actions', index)}"
             try:
                 free -= _Action(action, str(self.root["overlay"]), free).apply(document, forget)
             except _NotApplicable as reason:
                 problems.append(Problem(pointer=pointer, kind="overlay", message=str(reason)))
+                too_large += isinstance(reason, _TooMuch)
+            if too_large == MAX_TOO_LARGE:
+                problems.append(Problem(pointer=pointer, kind="overlay", message="the actions after it are left out"))
+                break
         return problems
 
     def _check_extends(self, uri: str) -> Sequence[Problem]:
@@ -152,7 +164,7 @@ class _Action:
         sources = self._select("copy", query, root)
         if len(sources) != 1:
             raise _NotApplicable(f"`copy` {query} selects {len(sources)} nodes, and must select one")
-        return copy.deepcopy(node_at(root, sources[0]))
+        return node_at(root, sources[0])
 
     def _remove(self, root: Any, locations: Sequence[Location], forget: Forget) -> None:
         if () in locations:
@@ -167,19 +179,18 @@ class _Action:
             del parent[key]
 
     def _update(self, root: Any, locations: Sequence[Location], value: Any, forget: Forget) -> int:
-        size, depth = _extent(value)
+        size, depth = _extent(value, self._free)
         if size * len(locations) > self._free or max(map(len, locations)) + depth > MAX_DEPTH:
-            raise _NotApplicable(
-                f"it would insert {size * len(locations):,} values, {depth} levels deep: that is too much"
-            )
+            raise _TooMuch(f"it would insert {size * len(locations):,} values, {depth} levels deep: that is too much")
         nodes = [node_at(root, location) for location in locations]
         kinds = {_kind(node) for node in nodes}
         if len(kinds) > 1:
             raise _NotApplicable(f"the target selects {' and '.join(sorted(kinds))}; they must be of one kind")
         for location, node in zip(locations, nodes, strict=True):
             self._check(node, value, location)
-        for location, node in zip(locations, nodes, strict=True):
-            self._merge(root, location, node, copy.deepcopy(value), forget)
+        values = [copy.deepcopy(value) for _ in nodes]  # before any of them is merged into what is copied
+        for location, node, own in zip(locations, nodes, values, strict=True):
+            self._merge(root, location, node, own, forget)
         return size * len(locations)
 
     def _check(self, node: Any, value: Any, location: Location) -> None:
@@ -214,8 +225,8 @@ class _Action:
             parent[key] = value
 
 
-def _extent(value: Any) -> tuple[int, int]:
-    """Return the number of values in a value, and the levels of objects and arrays."""
+def _extent(value: Any, most: int) -> tuple[int, int]:
+    """Return the number of values in a value, and the levels of objects and arrays; counting ends above `most`."""
     size, depth, level = 0, 0, [value]
     while level:
         size += len(level)
@@ -226,7 +237,7 @@ def _extent(value: Any) -> tuple[int, int]:
             if isinstance(each, dict | list)
             for item in (each.values() if isinstance(each, dict) else each)
         ]
-        if size > MAX_INSERTED or depth > MAX_DEPTH:
+        if size > most or depth > MAX_DEPTH:
             break
     return size, depth
 

@@ -166,6 +166,7 @@ def test_overlays_that_multiply_are_bounded() -> None:
     copies = [{"target": f"$.b{number}", "copy": "$"} for number in range(40)]
     problems = overlay(*actions, *copies).apply(document, "")
     assert any("that is too much" in problem.message for problem in problems)
+    assert problems[-1].message == "the actions after it are left out"
     assert len(json.dumps(document)) < 20 * MAX_INSERTED
 
 

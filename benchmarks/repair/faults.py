@@ -17,7 +17,7 @@ WRONG_SERVER: Final = "https://api.moved.example/v0"
 SHARE: Final = 0.5
 """Share of the other kinds of faults that one document has; all have missing texts and formats."""
 
-TEXTS: Final = 2
+TEXTS: Final = 3
 """Operations that lose their texts."""
 
 FORMATS: Final = 6

@@ -38,7 +38,8 @@ def overlay_of(
     """Return an overlay for a document as it is written; None where there is nothing to repair.
 
     Each round of repairs was found in the document that those before it had repaired, and all after the `earlier`
-    actions. Examples stand last, as many as there are lines for.
+    actions. Examples and descriptions stand last, as many as there are
+    lines for.
     """
     found = [list(repairs) for repairs in rounds]
     if not any(found):
@@ -46,9 +47,10 @@ def overlay_of(
     known = absorbed(earlier, root)
     kept: Sequence[JsonObject] = earlier if known is None else ()
     found = [*([known] if known else []), *found]
-    examples = [repair for repairs in found for repair in repairs if repair.rule == EXAMPLE]
-    others = [[repair for repair in repairs if repair.rule != EXAMPLE] for repairs in found]
-    made = [_with_examples(_overlay(others, root, title, kept, depth), examples, root) for depth in (_PART, 1)]
+    extras = [repair for repairs in found for repair in repairs if repair.rule in EXTRAS]
+    extras.sort(key=lambda repair: EXTRAS.index(repair.rule))
+    others = [[repair for repair in repairs if repair.rule not in EXTRAS] for repairs in found]
+    made = [_with_examples(_overlay(others, root, title, kept, depth), extras, root) for depth in (_PART, 1)]
     return max(made, key=lambda each: (line_count(each) <= MAX_LINES, _example_count(each), -line_count(each)))
 
 
@@ -84,6 +86,8 @@ def absorbed(actions: Sequence[JsonObject], root: Any) -> list[Repair] | None:
 
 
 EXAMPLE: Final = "example-missing"
+EXTRAS: Final = (EXAMPLE, "description-missing")
+"""Rules whose repairs are made as long as there are lines, in this order."""
 
 
 def _are_examples(update: Mapping[str, Any]) -> bool:

@@ -104,9 +104,12 @@ def _texts(subject: JudgedDocument) -> Iterator[Repair]:
     for operation in subject.operations:
         if not any(plain_text.clean(operation.value.get(name)) for name in ("summary", "description")):
             texts = {"summary": summary_of(operation)}
-            if answer := answer_of(subject, operation):
-                texts["description"] = answer
             yield from repair(subject, "summary-missing", operation.pointer, f"{operation.label} has no text", texts)
+            if answer := answer_of(subject, operation):
+                more = {"description": answer}
+                yield from repair(
+                    subject, "description-missing", operation.pointer, f"{operation.label}: {answer}", more
+                )
     yield from _response_texts(subject)
 
 

@@ -121,6 +121,11 @@ class ClientCatalog(Catalog):
         """Return the tool of that name, listed or hidden, if there is one."""
         return self._whole.get(name)
 
+    @property
+    def operations(self) -> Sequence[Tool]:
+        """The operations of the API that can be called, listed or hidden."""
+        return self._whole.operations
+
     def unknown(self, name: str) -> str:
         """Return a sentence about a name that no tool has."""
         return self._whole.unknown(name)

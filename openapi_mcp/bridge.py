@@ -346,6 +346,7 @@ class Bridge:
             observer=observer if observer is not None else (self.drift.observe if self.drift else None),
             rights=lambda: self.rights,
             others=self.workflows.servers(monitor) if self.workflows else None,
+            skills=self.offer.skills(self.document_info),
         )
 
     def _guarded(self, transport: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:

@@ -85,6 +85,7 @@ class Config:
     check_contract: bool = False
     page_size: int | None = None
     explicit_fields: bool = False
+    no_skills: bool = False
     mode: Mode = Mode.AUTO
     pinned: tuple[str, ...] = ()
     prefix: str | None = None

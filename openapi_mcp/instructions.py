@@ -110,21 +110,32 @@ PROGRAMMED: Final = (
 
 def _groups(tools: Sequence[Tool]) -> str:
     """Return the number of tools, and of each group, the largest first."""
-    counts = Counter(group for tool in tools for group in _groups_of(tool))
-    for depth in range(1, _MAX_DEPTH):
-        if len(counts) > 1 or len(tools) < 2:
-            break
-        counts = Counter(group for tool in tools for group in _segments(tool)[depth : depth + 1])
+    groups = grouped(tools)
     head = f"{len(tools):,} tool{'' if len(tools) == 1 else 's'}"
-    ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     listed = ""
-    for number, (group, count) in enumerate(ranked):
-        part = f"{', ' if listed else ''}{group} ({count:,})"
+    for number, (group, members) in enumerate(groups.items()):
+        part = f"{', ' if listed else ''}{group} ({len(members):,})"
         if len((listed + part).encode(errors="replace")) > _MAX_GROUPS:
-            listed += f" and {len(ranked) - number:,} more"
+            listed += f" and {len(groups) - number:,} more"
             break
         listed += part
-    return f"{head}; groups: {listed}." if len(counts) > 1 else f"{head}."
+    return f"{head}; groups: {listed}." if len(groups) > 1 else f"{head}."
+
+
+def grouped(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
+    """Return the tools of each group, the largest group first: by tags, else by the words of their paths.
+
+    A tool may be in several groups, or in none.
+    """
+    groups: dict[str, list[Tool]] = {}
+    for depth in range(_MAX_DEPTH):
+        if len(groups) > 1 or (depth and len(tools) < 2):
+            break
+        groups = {}
+        for tool in tools:
+            for group in _segments(tool)[depth : depth + 1] if depth else _groups_of(tool):
+                groups.setdefault(group, []).append(tool)
+    return dict(sorted(groups.items(), key=lambda each: (-len(each[1]), each[0])))
 
 
 _PREFIX_SEGMENT: Final = re.compile(r"api|rest|v?\d+(\.\d+)*", re.IGNORECASE)

@@ -1,11 +1,12 @@
 """`Offer`: tools as a server offers them: listed or searched, all of them or those of a token's rights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from . import modes
+from .compilation import DocumentInfo
 from .config import Config
 from .runtime.server.catalog import BuiltinTool, Catalog, ListedTool
 from .runtime.tool import Tool
@@ -13,6 +14,7 @@ from .runtime.tool import Tool
 if TYPE_CHECKING:
     from .authorization.rights import ScopeRights
     from .runtime.search.stored import IndexStore
+    from .skills.source import ApiSkills
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,20 @@ class Offer:
             self.config.auth_rights,
             self.catalog,
             lambda tools: self._catalog_of(tools, mode),
+        )
+
+    def skills(self, info: DocumentInfo) -> "Callable[[], ApiSkills] | None":
+        """Return what makes the skill of the API at its first request; None where the user wants none."""
+        return None if self.config.no_skills else partial(self._skills, info)
+
+    def _skills(self, info: DocumentInfo) -> "ApiSkills":
+        from .skills.composition import compose
+        from .skills.source import ApiSkills
+
+        own, about, read_only = self.config.instructions, info.implementation, self.config.selection.read_only
+        text = info.instructions or "" if own is None else own
+        return ApiSkills(
+            lambda catalog: compose(about, text, catalog.operations, catalog.tools, read_only=read_only)
         )
 
     def check(self) -> None:

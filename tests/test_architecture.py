@@ -31,7 +31,7 @@ LAYERS = {
         "curation",
         "oauth instructions overlay answers",
         "tools cache",
-        "contract code_mode telemetry replicas adaptation",
+        "contract code_mode telemetry replicas adaptation skills",
         "modes",
         "options",
         "config settings",
@@ -88,7 +88,7 @@ HEAVY = {
 ON_DEMAND = {
     "adaptation": {"tools"},
     "gateway": {"authorization", "contract", "runtime", "telemetry", "tools"},
-    "offer": {"adaptation", "authorization", "runtime"},
+    "offer": {"adaptation", "authorization", "runtime", "skills"},
     "settings": {"runtime"},
     "__init__": {"bridge", "config", "errors", "runtime"},
     "answers": {"runtime"},

@@ -200,6 +200,12 @@ API_OPTIONS: Final = (
         kind=bool, default=False, scope="server"
     ),
     Option(
+        "no_skills", TOOLS, SERVE,
+        "Offer no skill about the API (io.modelcontextprotocol/skills), which clients with skills read when they need it. "
+        "Others see no change.",
+        kind=bool, default=False, scope="server"
+    ),
+    Option(
         "code_timeout", CODE, SERVE, "Seconds for a program, its calls included.",
         metavar="SECONDS", kind=float, default=50.0, minimum=0.1, scope="server"
     ),

@@ -72,6 +72,7 @@ OPTIONAL_MODULES: Final[Mapping[str, Callable[[Tool], bool]]] = {
     "request.files": _sends_files,
     "request.multipart": _sends_multipart,
     "request.xml": _sends_xml,
+    "protocol.skills": _never,  # packages have their skills as files
     "protocol.tasks": _never,  # packages have no tasks
     "result.projection": _selects,
     "server.operations": _never,

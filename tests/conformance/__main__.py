@@ -13,7 +13,7 @@ from tests.conformance.bridge import served, served_jobs
 
 
 def main() -> int:
-    """Run each requested revision, and the extension for tasks, with each requested number of workers."""
+    """Run each requested revision, and the extensions for tasks and for skills, with each requested number of workers."""
     options = _parser().parse_args()
     command = suite.install()
     with tempfile.TemporaryDirectory() as folder:
@@ -24,6 +24,7 @@ def main() -> int:
             for revision in options.revision
         ]
         verdicts += [_run_tasks(command, workers, results / f"tasks-{workers}") for workers in options.workers]
+        verdicts += [_run_skills(command, workers, results / f"skills-{workers}") for workers in options.workers]
     return 0 if all(verdicts) else 1
 
 
@@ -59,11 +60,7 @@ def _run_tasks(command: list[str], workers: int, results: Path) -> bool:
     """Run the scenarios of the extension for tasks; return whether all checks pass that a REST API can pass."""
     results.mkdir(parents=True)
     with served_jobs("--workers", str(workers), log=results / "bridge.log") as url:
-        checks = [
-            check
-            for scenario in jobs.SCENARIOS
-            for check in suite.run_scenario(command, url, scenario, results / scenario)
-        ]
+        checks = _checks(command, url, jobs.SCENARIOS, results)
     failed = [check for check in checks if check.status in ("FAILURE", "WARNING")]
     unexpected = [check for check in failed if check.id not in jobs.EXPECTED_FAILURES]
     passed = bool(checks) and not unexpected
@@ -74,6 +71,24 @@ def _run_tasks(command: list[str], workers: int, results: Path) -> bool:
     for check in unexpected:
         _print(f"  {check.status} {check.scenario}:{check.id}: {check.message}")
     return passed
+
+
+def _run_skills(command: list[str], workers: int, results: Path) -> bool:
+    """Run the scenarios of the extension for skills; return whether all checks pass and none is skipped."""
+    results.mkdir(parents=True)
+    with served("--workers", str(workers), log=results / "bridge.log") as url:
+        checks = _checks(command, url, suite.SKILL_SCENARIOS, results)
+    others = [check for check in checks if check.status not in ("SUCCESS", "INFO")]
+    passed = bool(checks) and not others
+    counts = f"{sum(check.status == 'SUCCESS' for check in checks)} checks passed"
+    _print(f"skills, {workers} worker{'s' if workers > 1 else ''}: {'passed' if passed else 'FAILED'} ({counts})")
+    for check in others:
+        _print(f"  {check.status} {check.scenario}:{check.id}: {check.message}")
+    return passed
+
+
+def _checks(command: list[str], url: str, scenarios: tuple[str, ...], results: Path) -> list[suite.Check]:
+    return [check for each in scenarios for check in suite.run_scenario(command, url, each, results / each)]
 
 
 def _print(text: str) -> None:

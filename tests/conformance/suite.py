@@ -18,6 +18,9 @@ FOLDER: Final = Path(__file__).parent
 REVISIONS: Final = ("2026-07-28", "2025-11-25")
 PACKAGE: Final = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance"
 
+SKILL_SCENARIOS: Final = ("sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory")
+"""The scenarios of the extension for skills, which no revision requires."""
+
 _RESULT: Final = re.compile(r"server-(?P<scenario>.+)-\d{4}-\d{2}-\d{2}T[\dZ-]+")
 """Name of the folder with the results of one scenario."""
 

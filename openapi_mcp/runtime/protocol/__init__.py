@@ -17,6 +17,7 @@ from .messages import (
     Cancellation,
     ClientAnswer,
     LogLevel,
+    ResourceRequest,
     ServerDescription,
     Session,
     Step,
@@ -36,6 +37,7 @@ __all__ = [
     "Cancellation",
     "ClientAnswer",
     "LogLevel",
+    "ResourceRequest",
     "Revision",
     "ServerDescription",
     "Session",
@@ -148,7 +150,7 @@ def _receive_batch(description: ServerDescription, session: Session, messages: l
     for message in messages:
         batch.append(_receive_batched(description, session, message, http))
         session = batch[-1].session
-    answered = any(step.reply or isinstance(step.action, ToolCall | ToolList) for step in batch)
+    answered = any(step.reply or isinstance(step.action, ToolCall | ToolList | ResourceRequest) for step in batch)
     return Step(session=session, status=200 if answered else 202, batch=tuple(batch))
 
 

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 
 from ..types import JsonObject
 from . import headers, jsonrpc, messages
+from .capabilities import capabilities
 from .jsonrpc import Refusal, Request
 from .messages import ServerDescription, Session, Step, ToolCall, ToolList, read_call, read_list
 from .revisions import DEFAULT_OVER_HTTP, HANDSHAKE, LATEST_HANDSHAKE, Revision
@@ -24,13 +25,23 @@ def receive(
     """Return what a request of this era causes."""
     if request.method in _AT_ANY_TIME:
         outcome = _AT_ANY_TIME[request.method](description, session, request)
-    elif request.method not in _AFTER_INITIALIZE:
+    elif (method := _method(description, request.method)) is None:
         outcome = Refusal(jsonrpc.METHOD_NOT_FOUND, "Method not found.")
     elif (revision := revision_in_force(session, http)) is None:
         outcome = Refusal(jsonrpc.INVALID_PARAMS, "The first request must be initialize.")
     else:
-        outcome = _AFTER_INITIALIZE[request.method](description, session, request, revision)
+        outcome = method(description, session, request, revision)
     return Step(session=session, reply=outcome.reply(request.id)) if isinstance(outcome, Refusal) else outcome
+
+
+def _method(description: ServerDescription, name: str) -> "_Method | None":
+    """Return the function of a method that needs a negotiated revision; None for one that the server lacks."""
+    method = _AFTER_INITIALIZE.get(name)
+    if method is not None or not description.skills:
+        return method
+    from .skills import METHODS
+
+    return _resource if name in METHODS else None
 
 
 def revision_in_force(session: Session, http: headers.Headers | None) -> Revision | None:
@@ -63,7 +74,7 @@ def _initialize(description: ServerDescription, session: Session, request: Reque
 def _initialize_result(description: ServerDescription, revision: Revision) -> JsonObject:
     result: JsonObject = {
         "protocolVersion": revision.name,
-        "capabilities": revision.capabilities(list_changed=description.list_changed),
+        "capabilities": capabilities(description, revision),
         "serverInfo": revision.implementation(description.implementation),
     }
     return {**result, "instructions": description.instructions} if description.instructions else result
@@ -102,6 +113,15 @@ def _set_level(
     if level is None:
         return Refusal(jsonrpc.INVALID_PARAMS, f"params.level must be one of {', '.join(messages.LEVELS)}.")
     return Step(session=session._replace(log_level=level), reply=jsonrpc.result(request.id, {}))
+
+
+def _resource(
+    _description: ServerDescription, session: Session, request: Request, _revision: Revision
+) -> Step | Refusal:
+    from .skills import read_resource_request
+
+    outcome = read_resource_request(request)
+    return outcome if isinstance(outcome, Refusal) else Step(session=session, action=outcome)
 
 
 _EarlyMethod: TypeAlias = Callable[[ServerDescription, Session, Request], Step | Refusal]

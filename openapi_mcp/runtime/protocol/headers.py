@@ -11,7 +11,7 @@ import binascii
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Headers: TypeAlias = Mapping[str, str]
 
@@ -57,6 +57,13 @@ def decode_value(text: str | None) -> str | None:
         return data.decode() if base64.b64encode(data).decode() == payload else None
     except (binascii.Error, UnicodeDecodeError):
         return None
+
+
+def name_matches(name: Any, headers: Headers) -> bool:
+    """Return whether the header NAME repeats a member of a message; no header repeats a member that is no text."""
+    if not isinstance(name, str):
+        return NAME not in headers  # the reader of the request refuses the message and says why
+    return decode_value(header_value(headers, NAME)) == name
 
 
 def _is_encoded(text: str) -> bool:

@@ -240,6 +240,15 @@ class TaskRequest(NamedTuple):
     result_fields: Mapping[str, Any]
 
 
+class ResourceRequest(NamedTuple):
+    """A request about resources or skills (see `protocol.skills`), whose parameters are not checked yet."""
+
+    request_id: RequestId
+    method: str
+    params: Mapping[str, Any]
+    result_fields: Mapping[str, Any] = _NOTHING
+
+
 @dataclass(frozen=True, slots=True)
 class ClientAnswer:
     """The answer of a client to a request of this server (handshake era).
@@ -252,7 +261,7 @@ class ClientAnswer:
     result: JsonObject | None
 
 
-Action: TypeAlias = ToolCall | ToolList | Subscription | Cancellation | ClientAnswer | TaskRequest
+Action: TypeAlias = ToolCall | ToolList | Subscription | Cancellation | ClientAnswer | TaskRequest | ResourceRequest
 
 
 def list_changed() -> JsonObject:
@@ -268,7 +277,8 @@ class ServerDescription:
     tools may be cached. Five minutes is the value in the specification's own examples. `list_changed` promises
     notifications when that list changes. `explicit_fields` sends `structuredContent` and `nextCursor` even when they
     are absent (as `{}` and as `""`), for clients that require them. `elicits` tells that calls may ask the user of a
-    client (see `elicitation`): the capability for that is remembered. `tasks` tells that calls may become tasks.
+    client (see `elicitation`): the capability for that is remembered. `tasks` tells that calls may become tasks, and
+    `skills` that there are skills.
     """
 
     implementation: Implementation
@@ -279,6 +289,7 @@ class ServerDescription:
     explicit_fields: bool = False
     elicits: bool = False
     tasks: bool = False
+    skills: bool = False
 
 
 class Session(NamedTuple):

@@ -13,13 +13,13 @@ from typing import Any, Final, TypeAlias
 
 from ..types import IdentityCache, JsonObject
 from . import headers, jsonrpc
+from .capabilities import capabilities
 from .headers import HEADER_MISMATCH, Headers
 from .jsonrpc import Refusal, Request
 from .messages import (
     CAPABILITIES,
     MISSING_CAPABILITY,
     TASK_METHODS,
-    TASKS_EXTENSION,
     Action,
     ServerDescription,
     Session,
@@ -61,7 +61,7 @@ def receive(description: ServerDescription, session: Session, request: Request, 
         refusal = check(request, http)
         if refusal is not None:
             return Step(session=session, status=400, reply=refusal.reply(request.id))
-    method = _METHODS.get(request.method) or (_task if description.tasks and request.method in TASK_METHODS else None)
+    method = _METHODS.get(request.method) or _extension_method(description, request.method)
     if method is None:
         refusal = Refusal(jsonrpc.METHOD_NOT_FOUND, "Method not found.")
         return Step(session=session, status=404, reply=refusal.reply(request.id))
@@ -73,6 +73,17 @@ def receive(description: ServerDescription, session: Session, request: Request, 
     if isinstance(outcome, dict):
         return Step(session=session, reply=jsonrpc.result(request.id, outcome))
     return Step(session=session, action=outcome, ends_with_connection=True)
+
+
+def _extension_method(description: ServerDescription, name: str) -> "_Method | None":
+    """Return the function of a method of an extension that the server has; None for any other."""
+    if description.tasks and name in TASK_METHODS:
+        return _task
+    if not description.skills:
+        return None
+    from .skills import METHODS
+
+    return _resource if name in METHODS else None
 
 
 def check_notification(http: Headers) -> Refusal | None:
@@ -107,15 +118,9 @@ def _check_headers(request: Request, http: Headers | None) -> Refusal | None:
         if headers.header_value(http, name) != value:
             return Refusal(HEADER_MISMATCH, f"The header {name} must equal {member} of the message.")
     member = "name" if request.method == "tools/call" else "taskId" if request.method in TASK_METHODS else ""
-    if not member or _name_matches(request.params.get(member), http):
+    if not member or headers.name_matches(request.params.get(member), http):
         return None
     return Refusal(HEADER_MISMATCH, f"The header {headers.NAME} must equal params.{member} of the message.")
-
-
-def _name_matches(name: Any, http: Headers) -> bool:
-    if not isinstance(name, str):
-        return headers.NAME not in http  # the reader of tools/call refuses the message and says why
-    return headers.decode_value(headers.header_value(http, headers.NAME)) == name
 
 
 def _check_version(request: Request, _http: Headers | None) -> Refusal | None:
@@ -149,10 +154,8 @@ def _discover(
 ) -> JsonObject:
     result: JsonObject = {
         "supportedVersions": list(STATELESS),
-        "capabilities": revision.capabilities(list_changed=description.list_changed),
+        "capabilities": capabilities(description, revision, tasks=description.tasks),
     }
-    if description.tasks:
-        result["capabilities"]["extensions"] = {TASKS_EXTENSION: {}}
     if description.instructions:
         result["instructions"] = description.instructions
     server_info = revision.implementation(description.implementation)
@@ -207,6 +210,15 @@ def _task(
     from .tasks import read_task_request
 
     return read_task_request(request, _CALL_FIELDS.get(description)[revision.name])
+
+
+def _resource(
+    description: ServerDescription, request: Request, revision: Revision, http: Headers | None
+) -> Action | Refusal:
+    from .skills import check_name, read_resource_request
+
+    refusal = None if http is None else check_name(request, http)
+    return refusal or read_resource_request(request, _cached_fields(description, revision))
 
 
 _Method: TypeAlias = Callable[[ServerDescription, Request, Revision, Headers | None], JsonObject | Action | Refusal]

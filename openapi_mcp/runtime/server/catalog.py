@@ -7,7 +7,7 @@ so that limits, logs and checks apply to what it does. Specification: MCP server
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
@@ -195,12 +195,17 @@ class Catalog:
             return "There is no tool of that name. `search_tools` finds the names of tools."
         return f"There is no tool of that name{suggestion or '.'}"
 
+    @property
+    def operations(self) -> Sequence[Tool]:
+        """The operations of the API that can be called, listed or hidden."""
+        return [tool for tool in self._by_name.values() if isinstance(tool, Tool)]
+
     @cached_property
     def related(self) -> "RelatedTools":
         """The tools that help after an error of another tool of the catalog."""
         from .related_tools import RelatedByPath
 
-        return RelatedByPath(lambda: [tool for tool in self._by_name.values() if isinstance(tool, Tool)])
+        return RelatedByPath(lambda: self.operations)
 
     def beginning_with(self, tools: Iterable[BuiltinTool]) -> "Catalog":
         """Return a catalog that lists these tools first, and is the same otherwise."""

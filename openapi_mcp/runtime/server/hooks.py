@@ -7,13 +7,13 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import httpx
 
-from ..protocol import TaskRequest, ToolCall
+from ..protocol import ResourceRequest, TaskRequest, ToolCall
 from ..result.sanitizing import Sanitizer
 from ..tool import Tool
 from ..types import CallToolResult, JsonObject
 from ..upstream.client import Upstream
 from ..upstream.events import CallEvents
-from .catalog import ListedTool
+from .catalog import Catalog, ListedTool
 
 Findings: TypeAlias = Future[Sequence[str]]
 """Sentences about a call, which may become known while its result is made or later."""
@@ -116,13 +116,14 @@ class OperationFollower(Protocol):
 class CallStart(NamedTuple):
     """A call that begins: the tool, its arguments as the client sent them, and the client's name for limits.
 
-    `trace` is the W3C trace context that the client sent, by header.
+    `trace` is the W3C trace context that the client sent, by header. `operation` is the tool itself.
     """
 
     tool: str
     arguments: Mapping[str, Any]
     caller: str
     trace: Mapping[str, str]
+    operation: Tool | None = None
 
 
 MonitoredWork: TypeAlias = Callable[[Mapping[str, str], Callable[[int], None]], Awaitable[CallToolResult]]
@@ -130,6 +131,13 @@ MonitoredWork: TypeAlias = Callable[[Mapping[str, str], Callable[[int], None]], 
 
 Monitor: TypeAlias = Callable[[CallStart, Callable[[int], None], MonitoredWork], Awaitable[CallToolResult]]
 """An observer of calls from their beginning to their result, which it returns: for logs, metrics and traces."""
+
+
+class SkillSource(Protocol):
+    """A source of skills: instructions for the use of tools, as resources that clients read."""
+
+    def answer(self, request: ResourceRequest, catalog: Catalog) -> JsonObject:
+        """Return the reply to a request, for a caller that has the tools of the catalog and no others."""
 
 
 class Sending(NamedTuple):

@@ -7,13 +7,23 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 from .. import media_types, protocol
 from ..errors import CursorError, UnknownToolError
-from ..protocol import Action, ServerDescription, Session, Step, TaskRequest, ToolCall, ToolList, jsonrpc
+from ..protocol import (
+    Action,
+    ResourceRequest,
+    ServerDescription,
+    Session,
+    Step,
+    TaskRequest,
+    ToolCall,
+    ToolList,
+    jsonrpc,
+)
 from ..request.build import RequestOptions
 from ..result.content import BINARY_FACTOR
 from ..tool import Tool
@@ -23,7 +33,17 @@ from ..upstream.events import NO_EVENTS, CallEvents
 from .calls import Calls
 from .catalog import BuiltinTool, Catalog, ListedTool
 from .grants import GRANT, Scopes
-from .hooks import CredentialSource, Elicitor, Limiter, Monitor, Notify, Observer, OperationFollower, Shaper
+from .hooks import (
+    CredentialSource,
+    Elicitor,
+    Limiter,
+    Monitor,
+    Notify,
+    Observer,
+    OperationFollower,
+    Shaper,
+    SkillSource,
+)
 from .notifications import ClientNotifier, Heartbeats
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
@@ -65,7 +85,8 @@ class Server:
     `follower` makes what follows operations that the API carries out in the background. `on_idle` is called when those
     of answered calls have ended.
     `rights` returns what the GRANT of a request allows; it is called for the first request that has one. `others` are
-    servers of other APIs, by name: built-in tools call their tools, and they are closed with this one.
+    servers of other APIs, by name: built-in tools call their tools, and they are closed with this one. `skills` makes
+    what answers requests about skills; it is called for the first one.
     """
 
     def __init__(
@@ -86,12 +107,14 @@ class Server:
         shaper: Shaper | None = None,
         follower: Callable[[], OperationFollower] | None = None,
         others: "Mapping[str, Server] | None" = None,
+        skills: Callable[[], SkillSource] | None = None,
     ) -> None:
         self.catalog = catalog
         self._rights = rights
         self._elicitor = elicitor
         self.on_idle: Callable[[], None] = lambda: None
-        self.description = description
+        self._skills = None if skills is None else cache(skills)
+        self.description = description if skills is None else replace(description, skills=True)
         self._upstream = upstream
         self._calls = Calls(
             upstream,
@@ -113,7 +136,7 @@ class Server:
         self._max_binary_bytes = max_result_bytes * BINARY_FACTOR
         # Encoded pages by revision and cursor. Their number is bounded, since only the catalog's own cursors are valid.
         self._pages: WeakKeyDictionary[Catalog, dict[tuple[str, str | None], bytes]] = WeakKeyDictionary()
-        self._description_for_callers = replace(description, cache_scope="private")
+        self._description_for_callers = replace(self.description, cache_scope="private")
 
     @property
     def calls(self) -> Calls:
@@ -222,6 +245,8 @@ class Server:
             return _encode(await self._calls.follower.answer(action))
         if isinstance(action, ToolList):
             return self._reply_to_list(action)
+        if isinstance(action, ResourceRequest) and self._skills is not None:
+            return _encode(self._skills().answer(action, self._catalog()))
         return None if step.reply is None else _encode(step.reply)
 
     def _follower_for(self, call: ToolCall) -> OperationFollower | None:

@@ -1,6 +1,6 @@
 """openapi-mcp turns an OpenAPI document into MCP tools. The public names are imported on first use.
 
-    bridge = Bridge.open(Config(source="petstore.yaml"))
+    bridge = Bridge.open("petstore.yaml")
 
 `import openapi_mcp` alone imports nothing else, so that the command starts at once.
 """
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         UnresolvedConflicts,
         UsageError,
     )
+    from .extension.hooks import Hooks
     from .runtime.tool import Tool
     from .runtime.types import CallToolResult
 
@@ -35,6 +36,7 @@ __all__ = [
     "CallToolResult",
     "Config",
     "DocumentError",
+    "Hooks",
     "HostChanged",
     "PackageStale",
     "Problem",
@@ -46,7 +48,13 @@ __all__ = [
     "__version__",
 ]
 
-_MODULES = {"Bridge": "bridge", "Config": "config", "Tool": "runtime.tool", "CallToolResult": "runtime.types"}
+_MODULES = {
+    "Bridge": "bridge",
+    "CallToolResult": "runtime.types",
+    "Config": "config",
+    "Hooks": "extension.hooks",
+    "Tool": "runtime.tool",
+}
 """Modules of the public names that are not in `errors`."""
 
 

@@ -3,76 +3,101 @@
 The document itself is loaded on demand: a server with cached tools works without it.
 """
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
-from urllib.parse import urlsplit
-
-import httpx
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from . import modes
 from .answers.shaper import AnswerShaper
+from .api import traffic
+from .api.document import ApiDocument
 from .cache.compilations import CompilationCache
 from .cache.files import Cache, folder
-from .cache.indexes import IndexCache
 from .compilation import Compilation, DocumentInfo
 from .config import Config
-from .egress.breaker import CircuitBreaker
-from .egress.guard import MIN_UNANSWERED, GuardedTransport
-from .egress.policy import EgressPolicy
 from .errors import Problem, UnknownTool, UsageError
 from .instructions import PROGRAMMED, SEARCHED, Instructions, instructions, overview
 from .offer import Offer
-from .runtime.errors import RequestError
 from .runtime.protocol import ServerDescription
-from .runtime.request.build import RequestOptions
-from .runtime.request.credentials import read_variables
 from .runtime.request.redaction import redact
-from .runtime.result.sanitizing import secrets_of
 from .runtime.server.catalog import Catalog
-from .runtime.server.hooks import Elicitor, Limiter, Monitor, Observer, OperationFollower
+from .runtime.server.hooks import Elicitor, Monitor, Observer, OperationFollower
 from .runtime.server.server import Server
-from .runtime.tool import SecurityScheme, Tool
-from .runtime.types import Implementation
+from .runtime.tool import Tool
+from .runtime.types import CallToolResult
 from .token_budget import BYTES_PER_TOKEN, sizes
 
 if TYPE_CHECKING:
+    import httpx
+    from starlette.applications import Starlette
+
     from .authorization.rights import ScopeRights
-    from .contract.drift import DriftLog
-    from .document.model import Document
     from .elicitation.confirmation import Confirmation
-    from .oauth.clients import OAuthSettings
+    from .extension.hooks import Extension, Hooks
+    from .extension.source import Auth, Source
     from .oauth.sign_ins import UserSignIns
-    from .oauth.tokens import OAuthTokens
     from .workflows.bridged import BridgeWorkflows
+
+B = TypeVar("B", bound="Bridge")
 
 
 @dataclass(frozen=True)
-class Bridge:
+class Bridge(ApiDocument):
     """The tools of a document, and the options they were made with."""
-
-    config: Config
-    document_info: DocumentInfo
-    compilation: Compilation
-    loaded_document: "Document | None" = field(default=None, repr=False, compare=False)
-    """The document, if it was read and will be needed again."""
-    indexes: IndexCache | None = field(default=None, repr=False, compare=False)
-    """The cache for the indexes of searches."""
 
     @classmethod
     def open(
-        cls, config: Config, progress: Callable[[str], None] = lambda _: None, *, with_document: bool = False
+        cls,
+        source: "Source",
+        progress: Callable[[str], None] = lambda _: None,
+        *,
+        with_document: bool = False,
+        hooks: "Hooks | Sequence[Hooks]" = (),
+        transport: "httpx.AsyncBaseTransport | None" = None,
+        auth: "Auth | None" = None,
+        **options: Any,
     ) -> Self:
         """Load a document and compile its tools; `progress` is called with each step.
 
         Raises DocumentError, and UsageError where the options name what the document does not have.
 
+        `source` is a path, a URL, a document as Python values, or a Config. `options` are those of the command line by
+        name (`base_url="…"`, `include=["tag:pets"]`). `hooks` change tools, requests and results. `transport` sends the
+        requests, in the place of this program's own and its rules of what may be contacted; the caller closes it.
+        `auth` signs requests (an `httpx.Auth`, or a function), or is the option: credentials by security scheme.
         Tools that were compiled before come from the cache. With `with_document`, a document that was read stays in
         memory; else it is released, and `document` reads it again.
         """
-        bridge = cls._read(config, progress, with_document=with_document)
+        if isinstance(source, Config) and not (source.plugins or hooks or transport or auth or options):
+            return cls._opened(source, progress, with_document=with_document)
+        from .extension.source import extended
+
+        with extended(source, hooks, transport, auth, options) as (config, extension):
+            in_memory = isinstance(source, Mapping)
+            return cls._opened(config, progress, with_document=with_document or in_memory, extension=extension)
+
+    @classmethod
+    def from_app(cls, app: Any, document: Mapping[str, Any] | None = None, **options: Any) -> Self:
+        """Open the bridge of an application in memory: FastAPI, or any ASGI application with its document.
+
+        Without a `document`, `app.openapi()` returns it. `options` are those of `open`. Calls do not leave the process;
+        the application's lifespan is not run. Raises DocumentError and UsageError.
+        """
+        from .extension import app as applications
+
+        return cls.open(document or applications.document_of(app), **{**applications.defaults(app), **options})
+
+    @classmethod
+    def _opened(
+        cls,
+        config: Config,
+        progress: Callable[[str], None],
+        *,
+        with_document: bool,
+        extension: "Extension | None" = None,
+    ) -> Self:
+        bridge = _extended(cls._read(config, progress, with_document=with_document), extension)
         _check_names(config, bridge.document_info, bridge.compilation)
         bridge.offer.check()
         return bridge
@@ -94,18 +119,6 @@ class Bridge:
             entries.store(entry)
         kept = document if with_document or config.check_contract else None
         return cls(config, *entry, kept, entries.indexes(entry) if entries else None)
-
-    @cached_property
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools, in the order of the document, with the base URLs of `Config.base_url_map`."""
-        base_urls, tools = self.config.base_url_map, self.compilation.tools
-        tools = tuple(map(base_urls.apply, tools)) if base_urls.pairs else tools
-        tools = tuple(map(values.apply, tools)) if (values := self.config.argument_values) else tools
-        if self.config.prefix or self.config.client != "generic":
-            from .adaptation import named
-
-            tools = named(tools, self.config.prefix, self.config.profile, self.implementation.name)
-        return tools
 
     @cached_property
     def confirmation(self) -> "Confirmation | None":
@@ -154,19 +167,8 @@ class Bridge:
         """Return tools of some operations (see `Selection.only`), whatever is selected. Raises DocumentError."""
         from .workflows.bridged import settings_of_unlisted
 
-        return self._read(settings_of_unlisted(self.config, wanted), lambda _: None, with_document=False).tools
-
-    @property
-    def implementation(self) -> Implementation:
-        """The server's Implementation object: title and version of the document, and how a client may show it."""
-        return self.document_info.implementation
-
-    @cached_property
-    def document(self) -> "Document":
-        """The document as OpenAPI 3.x, read again if it has been released. Raises DocumentError."""
-        from .tools import compiler
-
-        return self.loaded_document or compiler.load(self.config.source, self.config.compile_options)
+        found = self._read(settings_of_unlisted(self.config, wanted), lambda _: None, with_document=False)
+        return _extended(found, self.extension).tools
 
     @cached_property
     def offer(self) -> Offer:
@@ -204,86 +206,6 @@ class Bridge:
     def find(self, name: str) -> tuple[Self, Tool]:
         """Return this bridge and its tool of a name. Raises UnknownTool."""
         return self, self.tool(name)
-
-    def security_schemes(self) -> tuple[SecurityScheme, ...]:
-        """Return the security schemes that the tools use, each once, in the order they appear."""
-        schemes = (scheme for tool in self.tools for alternative in tool.security for scheme in alternative)
-        return tuple(dict.fromkeys(schemes))
-
-    def request_options(self, environment: Mapping[str, str] = os.environ) -> RequestOptions:
-        """Return the options of the tools' requests, with secrets of the configuration and the environment.
-
-        Raises UsageError for one that cannot be read.
-        """
-        options = self.config.request_options(self.security_schemes(), environment)
-        try:
-            variables = read_variables(self.tools, environment)
-        except RequestError as error:
-            hint = "set the variable, or fix the argument to another value with --set"
-            raise UsageError(str(error), where="the arguments", hint=hint) from None
-        return replace(options, variables=variables) if variables else options
-
-    @cached_property
-    def egress(self) -> EgressPolicy:
-        """The policy of calls and of token requests: what they may contact."""
-        return self.config.egress_policy(trusts_document=self.document_info.is_private)
-
-    @property
-    def oauth_settings(self) -> "OAuthSettings":
-        """The settings of OAuth clients of this document."""
-        return replace(self.config.oauth_settings, egress=self.egress)
-
-    def oauth_tokens(
-        self,
-        static: Mapping[str, str] | None = None,
-        sign_ins: "UserSignIns | None" = None,
-        *,
-        is_shown: bool = False,
-    ) -> "OAuthTokens | None":
-        """Return the source of access tokens for the schemes whose OAuth client is configured; None without any.
-
-        A scheme with a credential in `static` uses that. `sign_ins` are those of users over HTTP, which then know these
-        schemes; with `is_shown` the source is as it would be with them, to be described. Raises UsageError.
-        """
-        schemes = {scheme.name: scheme for scheme in self.security_schemes() if scheme.name not in (static or {})}
-        candidates = [each for each in self.document_info.oauth_schemes if each.name in schemes]
-        if not candidates:
-            return None
-        from .oauth.conversation import local_sign_ins
-        from .oauth.tokens import OAuthTokens
-
-        settings = self.oauth_settings
-        if sign_ins is None and not is_shown:
-            settings = replace(settings, callback=None)
-        tokens = OAuthTokens(settings, sign_ins or local_sign_ins(self.config.sign_in_port))
-        for scheme in candidates:
-            tokens.add(scheme, schemes[scheme.name].variable)
-        if sign_ins is not None:
-            sign_ins.sources = {name: source for name, source in tokens.sources.items() if source.is_personal}
-        return tokens if tokens.sources else None
-
-    def validate(self) -> Iterator[Problem]:
-        """Yield the findings of openapi-core's validator, which runs in a process of its own, for a limited time."""
-        from .contract import validation_process
-
-        return validation_process.validate(self.document)
-
-    @cached_property
-    def drift(self) -> "DriftLog | None":
-        """The contract check of the calls of this bridge's servers, with `check_contract`. The caller closes it."""
-        if not self.config.check_contract:
-            return None
-        from .contract.checker import Contract
-        from .contract.drift import DriftLog
-
-        options = self.request_options()
-        secrets = [*secrets_of(options), *options.credentials.values(), *(value for _, value in options.headers)]
-        return DriftLog(Contract(self.document, secrets))
-
-    @property
-    def drifts(self) -> "tuple[DriftLog, ...]":
-        """The contract check, if there is one. The caller closes it."""
-        return () if self.drift is None else (self.drift,)
 
     def instructions(self, *, lists_all: bool = False) -> Instructions:
         """Return the server's instructions: the user's, or an overview of the tools and the document's own text.
@@ -334,38 +256,70 @@ class Bridge:
         return Server(
             catalog or self.catalog,
             self.description(list_changed=list_changed),
-            self.config.upstream(self.egress, self._guarded),
+            traffic.upstream(
+                self.config, self.egress, self.implementation.name, self.compilation.base_urls, self.extension
+            ),
             options=options,
             source=self.oauth_tokens(options.credentials, sign_ins),
-            monitor=monitor,
+            monitor=traffic.monitor(monitor, self.extension),
             elicitor=(elicitor or self.elicitor) if asks else None,
             shaper=None if self.config.select == "never" else AnswerShaper(),
             follower=self._follower if self.config.task_timeout else None,
             max_result_bytes=self.config.result_tokens * BYTES_PER_TOKEN,
-            limiter=self._limiter(),
+            limiter=traffic.call_limiter(self.config, self.implementation.name),
             observer=observer if observer is not None else (self.drift.observe if self.drift else None),
             rights=lambda: self.rights,
             others=self.workflows.servers(monitor) if self.workflows else None,
             skills=self.offer.skills(self.document_info),
         )
 
-    def _guarded(self, transport: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
-        """Return a transport that spares hosts which fail, and keeps to the rate limit of each."""
-        config = self.config
-        hosts = {urlsplit(url).netloc for url in set(self.compilation.base_urls)}
-        limiter = None
-        if config.upstream_rate_limit:
-            from .replicas.rate_limits import rate_limit
+    async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> CallToolResult:
+        """Call a tool and return its result, as a client would; whoever writes the call is not asked for consent.
 
-            limiter = rate_limit(config.upstream_rate_limit, config.redis, f"{self.implementation.name}:upstream")
-        return GuardedTransport(
-            transport,
-            CircuitBreaker(config.circuit_breaker) if config.circuit_breaker else None,
-            limiter,
-            rate=config.upstream_rate_limit or "",
-            is_shared=len(hosts) > 1 and config.only_base_url is None,
-            patience=min(MIN_UNANSWERED, (config.total_timeout or MIN_UNANSWERED) / 2),
+        A failure is a result with `is_error`. Connections are those of this call alone: for many calls keep a server
+        (`bridge.server()`), which has a `call` too. Raises UnknownTool, and UsageError for a missing variable.
+        """
+        server = self.server(asks=False)
+        try:
+            if server.catalog.get(name) is None:
+                self.tool(name)
+            return await server.call(name, arguments or {})
+        finally:
+            await server.aclose()
+
+    def asgi(
+        self,
+        path: str = "/mcp",
+        *,
+        allowed_hosts: Collection[str] | None = (),
+        allowed_origins: Collection[str] = (),
+        auth_token: str | None = None,
+    ) -> "Starlette":
+        """Return an ASGI application that serves MCP over Streamable HTTP at `path`.
+
+        `allowed_hosts` are the names of the server besides those of this machine, None for any; `allowed_origins` those
+        of web pages in browsers. With `auth_token` clients must send it. Its lifespan closes the connections to the
+        API: `mount` runs it with that of another application. Raises UsageError.
+        """
+        from .extension import app
+
+        app.check(self.config)
+        return app.endpoint(
+            self.server(),
+            path,
+            allowed_hosts=allowed_hosts,
+            allowed_origins=allowed_origins,
+            auth_token=auth_token,
         )
+
+    def mount(self, app: "Starlette", path: str = "/", **access: Any) -> None:
+        """Serve MCP at `path`/mcp of a FastAPI or Starlette application, beside its own routes.
+
+        `access` are the options of `asgi`. Raises UsageError.
+        """
+        from .extension import app as applications
+
+        applications.mount(app, path, self.asgi(**access))
 
     def _follower(self) -> OperationFollower:
         """Return what follows operations that the API carries out in the background."""
@@ -373,12 +327,14 @@ class Bridge:
 
         return TaskBoard(self.config.task_timeout, lambda: self.tools, may_delete=self.confirmation is None)
 
-    def _limiter(self) -> Limiter | None:
-        if not self.config.rate_limit:
-            return None
-        from .replicas.rate_limits import rate_limit
 
-        return rate_limit(self.config.rate_limit, self.config.redis, self.implementation.name)
+def _extended(bridge: B, extension: "Extension | None") -> B:
+    """Return a bridge with tools as an extension makes them, whose index is not that of the document."""
+    if extension is None:
+        return bridge
+    made = extension.compilation(bridge.compilation, read_only=bridge.config.selection.read_only)
+    indexes = bridge.indexes if made is bridge.compilation else None
+    return replace(bridge, compilation=made, indexes=indexes, extension=extension)
 
 
 def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -> None:

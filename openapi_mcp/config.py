@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import httpx
 
@@ -39,9 +39,6 @@ from .token_budget import TokenBudget
 
 if TYPE_CHECKING:
     from .curation.settings import ArgumentValues
-
-Guard: TypeAlias = Callable[[Transport], httpx.AsyncBaseTransport]
-"""Makes a transport that limits what another one sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +101,7 @@ class Config:
     watch: bool = False
     watch_interval: float = DEFAULTS["watch_interval"]
     no_cache: bool = False
+    plugins: tuple[str, ...] = ()
     log_format: str | None = None
     quiet: bool = False
     audit: Path | None = None
@@ -146,6 +144,7 @@ class Config:
             "overlays": tuple(map(_source_of_overlay, texts.get("overlay", ()))),
             "workflow_files": tuple(map(_source_of_overlay, texts.get("workflow", ()))),
             "pinned": tuple(texts.get("pin", ())),
+            "plugins": tuple(texts.get("plugin", ())),
             "instructions": _own_instructions(options.get("instructions")),
             "auth_rights": ScopeSettings.parse(texts.get("auth_scopes", ()), texts.get("auth_includes", ())),
             "accept_hosts": tuple(map(_name_of_host, texts.get("accept_host", ()))),
@@ -254,15 +253,19 @@ class Config:
         hosts = [*self.follow_redirects_to, *self.servers.variables.values()]
         return EgressPolicy(self.egress, trusts_document=trusts_document).naming(*urls).naming_hosts(hosts)
 
-    def upstream(self, egress: EgressPolicy | None = None, guard: Guard = lambda transport: transport) -> Upstream:
-        """Make a client of the API, over the transport that `guard` makes of the usual one.
-
-        Raises UsageError for certificate files that cannot be used.
-        """
+    def upstream(
+        self,
+        egress: EgressPolicy | None = None,
+        make: Callable[..., Upstream] = Upstream,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> Upstream:
+        """Make a client of the API, by default over the usual transport. Raises UsageError for bad certificates."""
         try:
-            verify = tls_context(self.ca, self.client_cert, self.client_key)
-            return Upstream(
-                transport=guard(Transport(verify=verify, egress=egress or self.egress_policy(trusts_document=True))),
+            if transport is None:
+                verify = tls_context(self.ca, self.client_cert, self.client_key)
+                transport = Transport(verify=verify, egress=egress or self.egress_policy(trusts_document=True))
+            return make(
+                transport=transport,
                 connect_timeout=self.connect_timeout,
                 read_timeout=self.timeout,
                 total_timeout=self.total_timeout,

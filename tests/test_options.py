@@ -31,6 +31,7 @@ COMMANDS = (
     *("init", "install", "uninstall", "check", "diff"),
 )
 PARSED = {
+    "plugin",
     "set",
     "workflow",
     "overlay",

@@ -13,6 +13,7 @@ from tests.conftest import ROOT
 MODULES = {
     "Bridge": "bridge",
     "Config": "config",
+    "Hooks": "extension.hooks",
     "Tool": "runtime.tool",
     "CallToolResult": "runtime.types",
     "BridgeError": "errors",

@@ -191,6 +191,11 @@ API_OPTIONS: Final = (
         metavar="TEXT|@FILE", scope="server"
     ),
     Option(
+        "plugin", TOOLS, ("serve", "inspect", "search", "call"),
+        "Change tools, requests and results with this installed plugin (entry point `openapi_mcp.plugins`; "
+        "docs/library.md).", metavar="NAME", many=True, scope="each"
+    ),
+    Option(
         "page_size", TOOLS, SERVE, "Tools in a page of the list; many clients read only one page.",
         metavar="N", kind=int, minimum=1, default_text="all", scope="server"
     ),

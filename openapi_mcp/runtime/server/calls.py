@@ -168,7 +168,7 @@ class Calls:
             context = _CallContext(trace, events, max_streamed_bytes, limit, on_sent or _ignore)
             if not self._monitor:  # none, or one that observes nothing just now
                 return await self._call_operation(tool, arguments, caller, context)
-            start = CallStart(tool.name, arguments, caller, context.trace)
+            start = CallStart(tool.name, arguments, caller, context.trace, tool)
             return await self._monitor(
                 start,
                 context.on_sent,

@@ -1,0 +1,1 @@
+"""Hooks, plugins, and the ways in which a program opens and mounts a bridge."""

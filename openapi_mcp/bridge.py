@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+import httpx
+
 from . import modes
 from .answers.shaper import AnswerShaper
 from .api import traffic
@@ -29,7 +31,6 @@ from .runtime.types import CallToolResult
 from .token_budget import BYTES_PER_TOKEN, sizes
 
 if TYPE_CHECKING:
-    import httpx
     from starlette.applications import Starlette
 
     from .authorization.rights import ScopeRights

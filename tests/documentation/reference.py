@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -119,9 +120,11 @@ def _class(name: str, value: Any) -> str:
 
 
 def _members(value: type) -> Iterator[tuple[str, Any]]:
-    """Yield the documented public methods and properties that a class defines itself."""
-    for name, item in vars(value).items():
+    """Yield the documented public methods and properties of a class, also those of its bases in the package."""
+    bases = [base for base in value.__mro__ if base.__module__.startswith("openapi_mcp.")]
+    for name, item in {name: item for base in reversed(bases) for name, item in vars(base).items()}.items():
         function = item.__func__ if isinstance(item, classmethod | staticmethod) else item
+        function = property(item.func) if isinstance(item, cached_property) else function
         if not name.startswith("_") and (inspect.isfunction(function) or isinstance(function, property)):
             yield name, function
 

@@ -6,8 +6,8 @@ limit allows. Specification: MCP lifecycle ("Initialization", `instructions`).
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -127,15 +127,26 @@ def grouped(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
 
     A tool may be in several groups, or in none.
     """
-    groups: dict[str, list[Tool]] = {}
-    for depth in range(_MAX_DEPTH):
-        if len(groups) > 1 or (depth and len(tools) < 2):
+    first = groups = _by_group(tools, _groups_of)
+    for depth in range(1, _MAX_DEPTH):
+        if len(groups) > 1 or len(tools) < 2:
             break
-        groups = {}
-        for tool in tools:
-            for group in _segments(tool)[depth : depth + 1] if depth else _groups_of(tool):
-                groups.setdefault(group, []).append(tool)
+        groups = _by_group(tools, partial(_segment, depth=depth))
+    groups = groups if len(groups) > 1 else first
     return dict(sorted(groups.items(), key=lambda each: (-len(each[1]), each[0])))
+
+
+def _by_group(tools: Sequence[Tool], groups_of: Callable[[Tool], Collection[str]]) -> dict[str, list[Tool]]:
+    groups: dict[str, list[Tool]] = {}
+    for tool in tools:
+        for group in groups_of(tool):
+            groups.setdefault(group, []).append(tool)
+    return groups
+
+
+def _segment(tool: Tool, *, depth: int) -> Collection[str]:
+    """Return a segment of a tool's path, if it has so many."""
+    return _segments(tool)[depth : depth + 1]
 
 
 _PREFIX_SEGMENT: Final = re.compile(r"api|rest|v?\d+(\.\d+)*", re.IGNORECASE)

@@ -10,8 +10,8 @@ from ..runtime.tool import SecurityScheme, Tool
 from .markdown import inline, section, size
 from .skill import SkillFile
 
-MAX_NAMES: Final = 3
-"""Names of tools that a group shows: enough to see how they are called."""
+_NAMES: Final = (3, 1, 0)
+"""Names of tools that a group shows, enough to see how they are called; fewer where the groups need the room."""
 
 MAX_WORKFLOWS: Final = 20
 """Tools of several calls that are named; there are few, since people write them."""
@@ -28,27 +28,39 @@ _MAX_SENTENCE: Final = 300
 
 def groups(members: Mapping[str, Sequence[Tool]], files: Mapping[str, SkillFile], room: int) -> str:
     """Return the section about the groups of tools, in at most `room` bytes."""
-    head = "Each file has the tools of one group, with a line about each."
-    lines, left = [head, ""], room - size(section("Tools", [head])) - _ROOM_FOR_REST
-    for number, (group, tools) in enumerate(members.items()):
-        line = _group(group, tools, files.get(group))
-        left -= size(line) + 1
-        if left < 0:
-            lines.append(f"- and {len(members) - number:,} more groups, in the other files of `references/`")
-            break
-        lines.append(line)
-    return f"## Tools\n\n{chr(10).join(lines)}\n" if members else ""
+    shown = ""
+    for names in _NAMES if members else ():
+        lines = [_group(group, tools, files.get(group), names) for group, tools in members.items()]
+        shown = section(_TOOLS, [_ABOUT_FILES, "", *lines])
+        if size(shown) <= room:
+            return shown
+    return _shortened(shown, len(members), room)
 
 
-_ROOM_FOR_REST: Final = 100
-"""Bytes for the line that says how many groups are left out."""
+_TOOLS: Final = "Tools"
+_ABOUT_FILES: Final = "Each file has the tools of one group, with a line about each."
+_LINES_BEFORE: Final = 4
+"""Lines of the section before those of the groups."""
 
 
-def _group(group: str, tools: Sequence[Tool], file: SkillFile | None) -> str:
-    names = ", ".join(f"`{tool.name}`" for tool in tools[:MAX_NAMES]) + (", …" if len(tools) > MAX_NAMES else "")
+def _shortened(text: str, count: int, room: int) -> str:
+    """Return the section with as many of its groups as there is room for, and the number of the others."""
+    lines = text.splitlines()
+    while len(lines) > _LINES_BEFORE:
+        lines.pop()
+        left_out = count - (len(lines) - _LINES_BEFORE)
+        shorter = "\n".join([*lines, f"- and {left_out:,} more groups, in the other files of `references/`", ""])
+        if size(shorter) <= room:
+            return shorter
+    return ""
+
+
+def _group(group: str, tools: Sequence[Tool], file: SkillFile | None, names: int) -> str:
+    """Return a line about a group: the link to its file, the number of its tools, and some of their names."""
+    some = ", ".join(f"`{tool.name}`" for tool in tools[:names]) + (", …" if len(tools) > names else "")
     title = inline(group, 60)
     shown = title if file is None else f"[{title}]({file.path})"
-    return f"- {shown} ({len(tools):,}): {names}"
+    return f"- {shown} ({len(tools):,}){f': {some}' if names else ''}"
 
 
 _LISTED: Final = "The tools are in the server's list, with their arguments: call them by their names."

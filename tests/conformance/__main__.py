@@ -13,7 +13,7 @@ from tests.conformance.bridge import served, served_jobs
 
 
 def main() -> int:
-    """Run each requested revision, and the extensions for tasks and for skills, with each requested number of workers."""
+    """Run each requested revision, and the extensions for tasks and skills, with each requested number of workers."""
     options = _parser().parse_args()
     command = suite.install()
     with tempfile.TemporaryDirectory() as folder:

@@ -113,7 +113,8 @@ def _as_json(document: Path) -> Iterator[str]:
     if document.suffix not in {".yaml", ".yml"}:
         yield str(document)
         return
-    value = yaml.load(document.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  # a safe loader
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    value = yaml.load(document.read_text(), loader)  # noqa: S506  # nosec B506  # a safe loader
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(value, file, default=str)
         file.flush()

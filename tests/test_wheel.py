@@ -36,8 +36,8 @@ def test_wheel_holds_only_the_package(wheel: Path) -> None:
 
 def test_command_of_the_installed_wheel_works(wheel: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path], check=True)
-    pip = [sys.executable, "-m", "pip", "--python", tmp_path, "install", "--quiet", "--no-compile"]
-    subprocess.run([*pip, wheel], check=True, capture_output=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(tmp_path), "install", "--quiet", "--no-compile"]
+    subprocess.run([*pip, str(wheel)], check=True, capture_output=True)
 
     def run(*arguments: str) -> str:
         done = subprocess.run(

@@ -38,7 +38,7 @@ _FORMATS: Final = frozenset({"date", "date-time", "uuid", "uri"})
 def with_faults(true: JsonObject, seed: int) -> tuple[JsonObject, list[str]]:
     """Return a faulty copy of a document of one file, and what was done to it."""
     faulty: JsonObject = copy.deepcopy(true)
-    injector = _Injector(faulty, random.Random(seed))  # noqa: S311  no secret
+    injector = _Injector(faulty, random.Random(seed))  # noqa: S311  # nosec B311  # no secret
     kinds = [kind for kind in _KINDS if injector.draw.random() < SHARE]
     done = [fault for kind in (*kinds, _Injector.formats, _Injector.texts) for fault in kind(injector)]
     return faulty, done
@@ -53,7 +53,7 @@ def with_null(true: JsonObject, seed: int) -> JsonObject:
         if schema.get("type") == "string" and not schema.keys() - (_SIMPLE - {"default"}) and "readOnly" not in schema
     ]
     if places:
-        schema = random.Random(seed).choice(places)  # noqa: S311  no secret
+        schema = random.Random(seed).choice(places)  # noqa: S311  # nosec B311  # no secret
         if str(root.get("openapi", "")).startswith("3.0"):
             schema |= {"nullable": True, "example": None}
         else:

@@ -206,8 +206,8 @@ API_OPTIONS: Final = (
     ),
     Option(
         "no_skills", TOOLS, SERVE,
-        "Offer no skill about the API (io.modelcontextprotocol/skills), which clients with skills read when they need it. "
-        "Others see no change.",
+        "Offer no skill about the API (io.modelcontextprotocol/skills), which clients with skills read when they need "
+        "it. Others see no change.",
         kind=bool, default=False, scope="server"
     ),
     Option(

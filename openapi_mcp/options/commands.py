@@ -110,6 +110,14 @@ COMMAND_OPTIONS: Final = (
         to="command", kind=bool, default=True, flags=("--validate/--no-validate",)
     ),
     Option(
+        "sort", COMMAND, INSPECT, "Order of the tools: the most expensive first, or by name or path.",
+        to="command", choices=("cost", "name", "path"), default_text="as in the document; at a terminal by tag"
+    ),
+    Option(
+        "strict", COMMAND, INSPECT, "Exit with 10 if there is a problem, for CI.",
+        to="command", kind=bool, default=False
+    ),
+    Option(
         "json_arguments", COMMAND, CALL, "Arguments as one JSON object, instead of KEY=VALUE.",
         to="command", metavar="OBJECT", flags=("--json",)
     ),

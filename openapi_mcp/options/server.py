@@ -38,8 +38,8 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "select", LIMITS, CALLING,
-        "Offer the arguments `select` (JMESPath: what a result shows of the answer) and `pages` (of a list, read as one) "
-        "for tools with large answers (auto), for all, or never. They add 45 tokens to a tool.",
+        "Offer the arguments `select` (JMESPath: what a result shows of the answer) and `pages` (of a list, read as "
+        "one) for tools with large answers (auto), for all, or never. They add 45 tokens to a tool.",
         choices=("auto", "all", "never"), default="auto", scope="each"
     ),
     Option(

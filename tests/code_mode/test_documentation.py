@@ -9,8 +9,8 @@ import httpx
 import pytest
 from mcp import Client
 
-from openapi_mcp.code_mode.memory import MAX_BYTES
 from openapi_mcp.answers.paging import DEFAULT_LIMIT, MAX_LIMIT
+from openapi_mcp.code_mode.memory import MAX_BYTES
 from openapi_mcp.code_mode.values import MAX_SAVED, MAX_SAVED_BYTES, MAX_SESSION_BYTES
 from tests.code_mode.test_tools import over_stdio
 from tests.conftest import ROOT

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from openapi_mcp.code_mode.report import Call, report, shorten
 from openapi_mcp.code_mode.limits import CodeLimits
+from openapi_mcp.code_mode.report import Call, report, shorten
 from openapi_mcp.code_mode.tools import code_catalog
 from openapi_mcp.runtime.protocol import Session
 from openapi_mcp.runtime.request.build import RequestOptions

@@ -18,6 +18,4 @@ from tests.requirements_tasks import TASKS
 from tests.requirements_tools import TOOLS
 from tests.requirements_transports import TRANSPORTS
 
-REQUIREMENTS: Final[tuple[Requirement, ...]] = (
-    BASIC + TRANSPORTS + TOOLS + ELICITATION + TASKS + SKILLS + AUTHORIZATION
-)
+REQUIREMENTS: Final[tuple[Requirement, ...]] = BASIC + TRANSPORTS + TOOLS + ELICITATION + TASKS + SKILLS + AUTHORIZATION

@@ -1,7 +1,7 @@
 """The requirements of the extension for skills, for a server whose skill is made from a document.
 
-Rules for hosts (approval, verification, caching) do not bind it; nor do those about nested skills, since it has none, and
-about other schemes of URIs. Section names are those of ext-skills, specification/stable/skills.
+Rules for hosts (approval, verification, caching) do not bind it; nor do those about nested skills, since it has none,
+and about other schemes of URIs. Section names are those of ext-skills, specification/stable/skills.
 """
 
 from typing import Final

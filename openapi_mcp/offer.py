@@ -14,6 +14,7 @@ from .runtime.tool import Tool
 if TYPE_CHECKING:
     from .authorization.rights import ScopeRights
     from .runtime.search.stored import IndexStore
+    from .skills.skill import Skill
     from .skills.source import ApiSkills
 
 
@@ -60,14 +61,17 @@ class Offer:
         return None if self.config.no_skills else partial(self._skills, info)
 
     def _skills(self, info: DocumentInfo) -> "ApiSkills":
-        from .skills.composition import compose
         from .skills.source import ApiSkills
 
-        own, about, read_only = self.config.instructions, info.implementation, self.config.selection.read_only
+        return ApiSkills(partial(self.skill, info))
+
+    def skill(self, info: DocumentInfo, catalog: Catalog) -> "Skill":
+        """Return the skill of the API, for a caller that has the tools of a catalog."""
+        from .skills.composition import compose
+
+        own, read_only = self.config.instructions, self.config.selection.read_only
         text = info.instructions or "" if own is None else own
-        return ApiSkills(
-            lambda catalog: compose(about, text, catalog.operations, catalog.tools, read_only=read_only)
-        )
+        return compose(info.implementation, text, catalog.operations, catalog.tools, read_only=read_only)
 
     def check(self) -> None:
         """Raise UsageError for a pin that is no tool, or a pattern of scopes that matches none."""

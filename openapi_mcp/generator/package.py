@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, TypeAlias
 from .. import __version__, plain_text
 from ..bridge import Bridge
 from ..runtime import toolkit
+from ..runtime.server.catalog import Catalog
 from ..runtime.tool import Tool
 from ..tools.names import words
 from . import metadata, python_names
@@ -109,6 +110,7 @@ class _PackageWriter:
         self._runtime = runtime
         self._tools = bridge.tools
         self._templates = templates
+        self._skill = bridge.offer.skill(bridge.document_info, Catalog(bridge.tools))
         constants = python_names.constants({scheme.name: (scheme.name,) for scheme in bridge.security_schemes()})
         schemes = {scheme: constants[scheme.name] for scheme in bridge.security_schemes()}
         base_url = Counter(tool.base_url for tool in bridge.tools).most_common(1)
@@ -143,6 +145,8 @@ class _PackageWriter:
                 yield from self._module_files(name)
             else:
                 yield self._path(name), self._templates.render(name, self._values)
+        folder = PurePosixPath("skills") / self._skill.name
+        yield from ((folder / file.path, file.content) for file in self._skill.files)
         if self._runtime == "vendored":
             yield from runtime_copy(PurePosixPath(self._package) / "_runtime", self._tools)
 

@@ -51,9 +51,17 @@ def test_regenerated_package_keeps_its_name_and_runtime(tmp_path: Path) -> None:
     result = run("generate", PETSTORE, tmp_path)
     assert (result.exit_code, sorted(path.name for path in tmp_path.iterdir() if path.is_dir())) == (
         0,
-        ["shop", "tests"],
+        ["shop", "skills", "tests"],
     )
     assert not (tmp_path / "shop" / "_runtime").exists()
+
+
+def test_skill_is_written_and_keeps_what_its_owner_adds(out: Path) -> None:
+    file = out / "skills" / "pet-store" / "SKILL.md"
+    file.write_text(file.read_text() + "\nAsk for the name of the pet first.\n")
+    run("generate", PETSTORE, out)
+    assert file.read_text().endswith("Ask for the name of the pet first.\n")
+    assert (file.parent / "references" / "pets.md").read_text().startswith("# pets\n")
 
 
 def test_colliding_edit_is_a_marked_conflict(out: Path, tmp_path: Path) -> None:

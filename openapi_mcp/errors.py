@@ -84,7 +84,7 @@ class ToolsChanged(BridgeError):
 
 
 class CheckFailed(BridgeError):
-    """A document has findings, or a score, that `--fail-on` or `--fail-under` do not allow."""
+    """A document has findings, a score or problems that `--fail-on`, `--fail-under` or `--strict` do not allow."""
 
     exit_code = 10
 

@@ -244,13 +244,13 @@ def test_arguments_are_judged_by_the_original_schema() -> None:
 def test_inspect_shows_what_a_profile_changes() -> None:
     document = str(ROOT / "specs" / "petstore.yaml")
     words = ["inspect", document, "--no-validate", "--client", "gemini"]
-    output = CliRunner().invoke(app, words).stdout
+    output = CliRunner().invoke(app, words).stderr
     assert "for Gemini: 9 with a schema in its dialect: listPets, createPet" in output
     facts = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)["client"]
     assert facts["name"] == "gemini"
     assert facts["limits"]["max_tools"] == 512
     assert {change["tool"] for change in facts["changes"]} >= {"listPets", "createPet"}
-    assert "for " not in CliRunner().invoke(app, words[:3]).stdout.split("serve:")[0].split("\n\n")[-1]
+    assert "for " not in CliRunner().invoke(app, words[:3]).stderr.split("serve:")[0].split("\n\n")[-1]
 
 
 def test_a_prefix_is_before_the_names_of_one_api_too() -> None:

@@ -109,12 +109,13 @@ def test_command_line_overrides_the_mode_of_a_settings_file(tmp_path: Path) -> N
 
 def test_inspect_reports_the_mode_of_serve(tmp_path: Path) -> None:
     few, many = write_document(tmp_path, 3), write_document(tmp_path, MAX_LISTED_TOOLS + 1)
-    assert "serve: 3 tools listed, about" in command("inspect", few, "--no-validate")[0]
-    stdout = command("inspect", many, "--no-validate")[0]
+    assert "serve: 3 tools listed, about" in command("inspect", few, "--no-validate", "--format", "text")[0]
+    stdout = command("inspect", many, "--no-validate", "--format", "text")[0]
     assert "serve: 3 tools listed, about" in stdout
     assert "129 tools are more than the 128 that many clients accept; --mode all lists every tool" in stdout
     assert "with --mode all --compact: about" in stdout
-    assert "serve: 129 tools listed" in command("inspect", many, "--mode", "all", "--no-validate")[0]
+    all_listed = command("inspect", many, "--mode", "all", "--no-validate", "--format", "text")[0]
+    assert "serve: 129 tools listed" in all_listed
     served = json.loads(command("inspect", many, "--json", "--no-validate")[0])["served"]
     assert (served["searched"], served["tools"]) == (True, 3)
     assert 400 < served["tokens"] <= 1100

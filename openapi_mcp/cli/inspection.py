@@ -5,7 +5,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,9 +18,11 @@ from ..runtime.protocol.output_schemas import open_schema
 from ..runtime.request.redaction import redact
 from ..runtime.search.full_text import is_available
 from ..runtime.search.tools import search_catalog
-from ..runtime.tool import Argument, Tool
+from ..runtime.tool import Tool
 from ..selection import only_reads, read_only_candidates
 from ..token_budget import TokenBudget, tokens, tokens_of_bytes, total
+from . import console
+from .inspect.tool_list import Sort, argument_text, change, for_eyes, separated, sorted_tools
 from .report import (
     base_urls,
     credentials,
@@ -33,6 +35,7 @@ from .report import (
     workflow_json,
     workflow_lines,
 )
+from .settings import ProgressLine
 
 MAX_OPERATIONS: Final = 5000
 """Operations of a document for which options are tried: it takes as long as three compilations."""
@@ -77,65 +80,55 @@ def _compile(bridge: Bridge, budget: TokenBudget) -> Compilation:
     return compiler.compile_document(bridge.document, replace(bridge.config.compile_options, token_budget=budget))
 
 
-MAX_WRAPPED_TOOLS: Final = 1000
-"""Tools in a table whose cells are wrapped at a terminal, which takes milliseconds for each."""
+def show(bridge: Bridge, sort: Sort | None, form: str | None, *, validates: bool, as_json: bool) -> int:
+    """Print the tools and the problems of a document; return the number of problems.
 
-_COLUMNS: Final = ("TOOL", "METHOD", "PATH", "TITLE", "ARGUMENTS", "TOKENS")
+    `form` is `text`, or `tsv` for the tools alone with the rest on stderr; None chooses by where stdout leads.
+    """
+    found = _validated(bridge) if validates else ()
+    if not as_json:
+        is_text = form == "text" or (form is None and sys.stdout.isatty())
+        tools = for_eyes(bridge, sort) if is_text else separated(bridge, sorted_tools(bridge, sort))
+        return len(_print(bridge, tools, found, console.out if is_text else console.err))
+    problems = bridge.problems + tuple(found)
+    console.out(json.dumps(bridge_json(bridge, problems), indent=2, ensure_ascii=True))
+    return len(problems)
 
 
-def print_tools(bridge: Bridge, problems: Sequence[Problem]) -> None:
-    """Print the tools, a line each, then the problems, the credentials and savings, and the totals last."""
-    rows = list(_rows(bridge))
-    if sys.stdout.isatty() and len(rows) <= MAX_WRAPPED_TOOLS:
-        _print_wrapped(rows)
-    else:
-        _print_rows(rows)
-    lines = [*workflow_lines(bridge), *problem_lines(problems)]
+def _validated(bridge: Bridge) -> Iterator[Problem]:
+    """Yield the validator's findings; it begins when the first one is asked for."""
+    with ProgressLine("validating the document (--no-validate skips this)"):
+        yield from bridge.validate()
+
+
+def _print(
+    bridge: Bridge, tools: Iterable[str], validation: Iterable[Problem], say: Callable[[str], None]
+) -> tuple[Problem, ...]:
+    """Print the known problems, the tools, the facts about the list, the findings of `validation`, and the totals.
+
+    What takes long comes after what is known at once. `say` prints all but the tools. Return all problems.
+    """
+    known = bridge.problems
+    _say_all(say, [*problem_lines(known), *([""] if known else [])])
+    _say_all(console.out, tools)
+    lines = ["", *workflow_lines(bridge)]
     lines += [f"calls go to {line}" for line in base_urls(bridge)]
     lines += [f"credential {line}" for line in credentials(bridge)]
-    lines += [*limit_lines(bridge), *_candidate_lines(bridge)]
-    lines += [*_client_lines(bridge), f"serve: {listing(bridge)}", *_saving_lines(bridge)]
-    for line in ("", *lines, f"{heading(bridge)}: {totals(bridge, problems)}"):
-        print(line)
+    lines += [*limit_lines(bridge), *_client_lines(bridge), f"serve: {listing(bridge)}"]
+    _say_all(say, lines)
+    _say_all(say, [*_candidate_lines(bridge), *_saving_lines(bridge)])
+    found: list[Problem] = []
+    for problem in validation:
+        found.append(problem)
+        _say_all(say, problem_lines([problem]))
+    problems = (*known, *found)
+    say(f"{heading(bridge)}: {totals(bridge, problems)}")
+    return problems
 
 
-def _rows(bridge: Bridge) -> Iterator[Sequence[str]]:
-    sizes = bridge.sizes
-    for tool in bridge.tools:
-        cells = (tool.name, tool.method, tool.path, tool.title or "", ", ".join(map(_argument, tool.arguments)))
-        yield (*map(printable, cells), f"{tokens_of_bytes(sizes[tool.name]):,}")
-
-
-def _print_wrapped(rows: Iterable[Sequence[str]]) -> None:
-    """Print a table as wide as the terminal."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in _COLUMNS[:-1]:
-        table.add_column(column, overflow="fold")
-    table.add_column(_COLUMNS[-1], justify="right")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console().print(table)
-
-
-def _print_rows(rows: Sequence[Sequence[str]]) -> None:
-    """Print a line for each row, so that grep and cut work on them."""
-    widths = [max(map(_width, column)) for column in zip(_COLUMNS, *rows, strict=True)]
-    for row in (_COLUMNS, *rows):
-        cells = [cell + " " * (width - _width(cell)) for cell, width in zip(row[:-1], widths, strict=False)]
-        print("  ".join([*cells, row[-1].rjust(widths[-1])]))
-
-
-def _width(text: str) -> int:
-    """Return the columns of a text at a terminal."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
+def _say_all(say: Callable[[str], None], lines: Iterable[str]) -> None:
+    for line in lines:
+        say(line)
 
 
 MAX_CANDIDATES = 20
@@ -195,14 +188,17 @@ def _plain(value: object) -> object:
 
 
 def _saving_lines(bridge: Bridge) -> Iterable[str]:
-    """Yield a line for each option of `savings`, with the change in per cent."""
-    now = listed_tokens(bridge)
+    """Yield a line for each option of `savings`, with its change of the list that it is an option of.
+
+    Where tools are searched, that is the list of all tools, which comes first.
+    """
+    now = of_all = listed_tokens(bridge)
     for option, changed in savings(bridge):
-        yield f"with {option}: about {changed:,} tokens ({(changed - now) / max(now, 1):+.0%})"
-
-
-def _argument(argument: Argument) -> str:
-    return argument.name + ("" if argument.required else "?")
+        if option == "--mode all":
+            of_all = changed
+            yield f"with {option}: about {changed:,} tokens ({change(now, changed)})"
+        else:
+            yield f"with {option}: about {changed:,} tokens ({change(of_all, changed)})"
 
 
 def problem_lines(problems: Sequence[Problem]) -> Iterable[str]:
@@ -236,7 +232,7 @@ def tool_page(tool: Tool) -> Iterable[str]:
     yield from (printable(line) for line in tool.description.splitlines())
     for argument in tool.arguments:
         location = argument.location if argument.wire_name is None else f"{argument.location} {argument.wire_name}"
-        yield f"  {printable(_argument(argument)):24} {printable(location)}"
+        yield f"  {printable(argument_text(argument)):24} {printable(location)}"
     for alternative in dict.fromkeys((*each, *tool.required_schemes) for each in tool.security):
         names = " and ".join(dict.fromkeys(f"{scheme.name} ({scheme.variable})" for scheme in alternative))
         yield f"  credential: {printable(names) or 'none needed'}"

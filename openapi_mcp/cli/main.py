@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import __version__
-from ..errors import CallFailed, UsageError
+from ..errors import CallFailed, CheckFailed, UsageError
 from . import check, console, documents, install
 from .commands import CommandGroup, Values, command, reported_errors
 
 if TYPE_CHECKING:
     from ..bridge import Bridge
-    from ..errors import Problem
     from ..gateway.gateway import Served
     from ..generator.package import Runtime
+    from . import inspection
     from .settings import Settings
 
 app = typer.Typer(
@@ -90,8 +90,35 @@ def serve(spec: str | None, transport: str | None, debug: bool, values: Values) 
             stdio.serve(settings, served)
 
 
-@command(app)
-def inspect(spec: str | None, tool: str | None, as_json: bool, validate: bool, debug: bool, values: Values) -> None:
+INSPECT_EXAMPLES = """\b
+Examples:
+  openapi-mcp inspect petstore.yaml
+      the tools by tag with what each costs, and what is wrong with the document
+  openapi-mcp inspect petstore.yaml --sort cost
+      the most expensive tools first
+  openapi-mcp inspect petstore.yaml createPet
+      one tool: its arguments, credentials and schemas
+  openapi-mcp inspect https://api.example.com --read-only --include tag:pets
+      what these options leave
+  openapi-mcp inspect petstore.yaml | cut -f1,3
+      into a pipe: a line for each tool, with tabs between tool, method, path, title, arguments, tokens
+  openapi-mcp inspect petstore.yaml --strict
+      for CI: the exit code is 10 where there is a problem
+"""
+
+
+@command(app, epilog=INSPECT_EXAMPLES)
+def inspect(
+    spec: str | None,
+    tool: str | None,
+    as_json: bool,
+    sort: "inspection.Sort | None",
+    form: str | None,
+    strict: bool,
+    validate: bool,
+    debug: bool,
+    values: Values,
+) -> None:
     """Show the tools of SPEC and its problems.
 
     Lists the tools with the tokens that each costs a model, the defects of the document, and whether `serve` lists or
@@ -99,7 +126,7 @@ def inspect(spec: str | None, tool: str | None, as_json: bool, validate: bool, d
     """
     from ..bridge import Bridge
     from . import inspection
-    from .report import find_workflow, workflow_json, workflow_page
+    from .report import find_workflow, plural, workflow_json, workflow_page
 
     with reported_errors(debug):
         bridge = _served(spec, values, with_document=tool is None)
@@ -114,12 +141,11 @@ def inspect(spec: str | None, tool: str | None, as_json: bool, validate: bool, d
             from .serve import gateway_report as of_several
 
             _print_json(of_several.gateway_json(bridge)) if as_json else of_several.print_gateway(bridge)
-            return
-        problems = bridge.problems + (_validation_problems(bridge) if validate else ())
-        if as_json:
-            _print_json(inspection.bridge_json(bridge, problems))
+            count = sum(len(each.problems) for each in bridge.bridges.values()) + len(bridge.failures)
         else:
-            inspection.print_tools(bridge, problems)
+            count = inspection.show(bridge, sort, form, validates=validate, as_json=as_json)
+        if strict and count:
+            raise CheckFailed(plural(count, "problem"), where=spec or "", hint="they are printed above")
 
 
 SEARCH_EXAMPLES = """\b
@@ -366,13 +392,6 @@ def _served(spec: str | None, values: Values, *, with_document: bool = False) ->
     from .settings import open_served
 
     return open_served(_settings(spec, values), with_document=with_document)
-
-
-def _validation_problems(bridge: "Bridge") -> "tuple[Problem, ...]":
-    from .settings import ProgressLine
-
-    with ProgressLine("validating the document (--no-validate skips this)"):
-        return tuple(bridge.validate())
 
 
 def _print_json(value: object) -> None:

@@ -110,6 +110,12 @@ COMMAND_OPTIONS: Final = (
         to="command", kind=bool, default=True, flags=("--validate/--no-validate",)
     ),
     Option(
+        "form", COMMAND, INSPECT,
+        "text: for eyes; tsv: the tools with tabs between the cells, and the rest on stderr.",
+        to="command", choices=("text", "tsv"), default_text="text at a terminal, else tsv", flags=("--format",),
+        variable="OPENAPI_MCP_FORMAT"
+    ),
+    Option(
         "sort", COMMAND, INSPECT, "Order of the tools: the most expensive first, or by name or path.",
         to="command", choices=("cost", "name", "path"), default_text="as in the document; at a terminal by tag"
     ),

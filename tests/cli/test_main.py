@@ -44,19 +44,12 @@ def test_serve_help_states_how_the_transport_is_chosen() -> None:
     assert "http at a terminal or with --host, --port or --path, else stdio" in output
 
 
-def test_inspect_prints_each_tool_on_one_line() -> None:
-    lines = run("inspect", DOCUMENT).stdout.splitlines()
-    [line] = [line for line in lines if line.startswith("updatePet ")]
-    assert line.split()[:5] == ["updatePet", "PATCH", "/pets/{petId}", "Change", "a"]
-    assert "petId, name?, status?, tags?, price?" in line
-
-
 @pytest.mark.parametrize(
     ("document", "version"), [("petstore-2.0.json", "Swagger 2.0"), ("petstore-3.0.yaml", "OpenAPI 3.0")]
 )
 def test_inspect_names_the_version_of_the_document_as_written(document: str, version: str) -> None:
     path = f"specs/{document}"
-    assert f"({version}): " in run("inspect", path, "--no-validate").stdout.splitlines()[-1]
+    assert f"({version}): " in run("inspect", path, "--no-validate").stderr.splitlines()[-1]
     output = json.loads(run("inspect", path, "--json", "--no-validate").stdout)
     assert output["openapi"] == version.split()[1]
 
@@ -74,7 +67,7 @@ def test_inspect_names_post_tools_that_may_only_read_with_and_without_read_only(
     paths = operations | {"/marked": {"post": {"x-mcp": {"annotations": {"readOnlyHint": True}}}}}
     document = tmp_path / "pets.json"
     document.write_text(json.dumps({"openapi": "3.1.0", "info": {"title": "P", "version": "1"}, "paths": paths}))
-    lines = run("inspect", str(document), "--no-validate").stdout
+    lines = run("inspect", str(document), "--no-validate").stderr
     assert "POST that may only read: searchPets; --read-only offers" in lines
     assert "x-mcp: {annotations: {readOnlyHint: true}}" in lines
     output = json.loads(run("inspect", str(document), "--no-validate", "--json", "--read-only").stdout)
@@ -185,7 +178,7 @@ def test_inspect_and_call_do_not_read_a_variable_that_the_document_names(tmp_pat
     document.write_text(json.dumps(value))
     environment = ENVIRONMENT | {"AWS_SECRET_ACCESS_KEY": "hunter2"}
     expected = "not set; set API_AWS_AWS_SECRET_ACCESS_KEY, which is sent to evil.example"
-    assert expected in run("inspect", str(document), environment=environment).stdout
+    assert expected in run("inspect", str(document), environment=environment).stderr
     assert "X-Key" not in run("call", str(document), "it", "--dry-run", environment=environment).stdout
     named = run("call", str(document), "it", "--dry-run", "--auth", "AWS_SECRET_ACCESS_KEY=env:NOPE", code=2)
     assert "`NOPE`, which is not set" in named.stderr
@@ -350,7 +343,7 @@ def test_cuts_and_savings_are_reported(tmp_path: Path) -> None:
     stderr = run("serve", document, "--mode", "all").stderr
     assert "shortened because of 600 tools; see --budget: descriptions to 256 characters" in stderr
     assert "shortened" not in run("serve", document, "--mode", "all", "--budget", "1000000").stderr
-    output = run("inspect", document, "--mode", "all", "--no-validate").stdout
+    output = run("inspect", document, "--mode", "all", "--no-validate").stderr
     assert "with --compact: about" in output
     assert "with nothing shortened: about" in output
     assert "600 tools" in stderr
@@ -364,7 +357,7 @@ def test_shortened_instructions_are_reported(tmp_path: Path) -> None:
     path.write_text(json.dumps({"openapi": "3.1.0", "info": info, "paths": {"/a": {"get": {"responses": {}}}}}))
     line = "of 4,036 characters; see --max-instructions"
     assert line in run("serve", str(path)).stderr
-    assert line in run("inspect", str(path), "--no-validate").stdout
+    assert line in run("inspect", str(path), "--no-validate").stderr
     assert line not in run("serve", str(path), "--max-instructions", "5000").stderr
     output = json.loads(run("inspect", str(path), "--json", "--no-validate", "--max-instructions", "100").stdout)
     assert len(output["instructions"]) <= 100

@@ -33,7 +33,7 @@ def run(*words: str, code: int = 0) -> Result:
 
 def test_words_after_spec_need_no_spec(folder: Path) -> None:
     (folder / "openapi-mcp.toml").write_text(ONE)
-    assert "getPet " in run("inspect", "--no-validate").output
+    assert "getPet\t" in run("inspect", "--no-validate").output
     assert run("inspect", "getPet").output.startswith("getPet — ")
     assert "GET http://127.0.0.1:8020/pets/7" in run("call", "getPet", "petId=7", "--dry-run").output
     assert (

@@ -81,6 +81,7 @@ class Shell:
         environment = os.environ | {
             "API_PETSTORE_SHOPKEY": "open-sesame",
             "COLUMNS": "100",
+            "OPENAPI_MCP_FORMAT": "text",
             "HOME": str(self.folder / "home"),
             "NO_COLOR": "1",
             "OPENAPI_MCP_CACHE": str(self.folder / "cache"),

@@ -134,7 +134,7 @@ def test_request_and_result_hooks_know_the_tool_and_run_in_order() -> None:
         return httpx.Request(request.method, f"{request.url}?via={request.headers['X-Tool']}", headers=request.headers)
 
     async def note(tool: Tool, result: CallToolResult) -> CallToolResult:
-        return replace(result, content=[*result.content, {"type": "text", "text": f"from {tool.path}"}])
+        return replace(result, content=(*result.content, {"type": "text", "text": f"from {tool.path}"}))
 
     api, seen = Api(), list[str]()
     hooks = [Hooks(request=tag, result=note), Hooks(request=move, result=lambda tool, _: seen.append(tool.name))]

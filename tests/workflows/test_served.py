@@ -192,7 +192,7 @@ def test_commands_show_and_run_workflows(folder: Folder, tmp_path: Path) -> None
     broken = {"workflowId": "broken", "steps": [step("one", "nothing")]}
     file = write(tmp_path, description(flow, broken))
     words = [str(folder.spec), "--workflow", str(file), "--no-cache"]
-    listing = run("inspect", *words, "--no-validate").stdout
+    listing = run("inspect", *words, "--no-validate", "--format", "text").stdout
     assert "workflow flow: 1 step" in listing
     assert "there is no operation nothing" in listing
     assert "1 workflow" in listing.splitlines()[-1]

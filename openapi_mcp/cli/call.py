@@ -15,10 +15,12 @@ from ..runtime.arguments.checking import check, prepare
 from ..runtime.errors import RuntimeFailure
 from ..runtime.request.build import RequestOptions, build_request
 from ..runtime.request.context import context_of
+from ..runtime.request.credentials import credential_lines
 from ..runtime.request.redaction import REMOVED, redact
 from ..runtime.tool import Preset, Tool
 from ..runtime.types import CallToolResult, JsonObject, ToolDescription
 from . import destinations
+from .report import printable
 
 MASK: Final = "***"
 """Text that replaces a credential in a printed request."""
@@ -71,9 +73,34 @@ def _json_object(text: str) -> JsonObject:
 
 
 def request_text(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Return the HTTP request of a call as text, and its deviations from the document (see `masked_request`)."""
+    """Return the HTTP request of a call as text, and notes: deviations from the document, missing credentials."""
     request, deviations = masked_request(bridge, tool, arguments)
-    return http_text(request), deviations
+    notes = [f"does not fit the document: {sentence}" for sentence in deviations]
+    return http_text(request), [*notes, *(f"credential {line}" for line in missing_credentials(bridge, tool))]
+
+
+def missing_credentials(bridge: Bridge, tool: Tool) -> list[str]:
+    """Return a line for each credential that a call of a tool lacks: none where one alternative has all of its own."""
+    options = bridge.request_options()
+    tokens = bridge.oauth_tokens(options.credentials, is_shown=True)
+    known = {*options.credentials, *(tokens.sources if tokens else ())}
+    schemes = {scheme for alternative in tool.security for scheme in (*alternative, *tool.required_schemes)}
+    if options.client_certificate:
+        known |= {scheme.name for scheme in schemes if scheme.type == "mutualTLS"}
+    wanted = [{scheme.name for scheme in (*alternative, *tool.required_schemes)} for alternative in tool.security]
+    if not wanted or any(names <= known for names in wanted):
+        return []
+    return [printable(line) for line in credential_lines([tool], options, without=known)]
+
+
+def advice(bridge: Bridge, tool: ToolDescription) -> str:
+    """Return what can be done about a call whose answer is an error."""
+    missing = missing_credentials(bridge, tool) if isinstance(tool, Tool) else []
+    if missing:
+        return f"the answer is printed above; credential {'; '.join(missing)}"
+    if not isinstance(tool, Tool):
+        return "the answer is printed above; --dry-run prints the steps"
+    return f"the answer is printed above; --dry-run prints the request, `{_describe(bridge, tool)}` the arguments"
 
 
 def masked_request(bridge: Bridge, tool: Tool, arguments: Mapping[str, Any]) -> tuple[httpx.Request, list[str]]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..bridge import Bridge
     from ..gateway.gateway import Served
     from ..generator.package import Runtime
+    from .inspect.tool_list import Sort
     from . import inspection
     from .settings import Settings
 
@@ -112,7 +113,7 @@ def inspect(
     spec: str | None,
     tool: str | None,
     as_json: bool,
-    sort: "inspection.Sort | None",
+    sort: "Sort | None",
     form: str | None,
     strict: bool,
     validate: bool,
@@ -216,16 +217,16 @@ def call(
             return
         if dry_run:
             assert isinstance(match, Tool)  # noqa: S101  # it is no workflow
-            text, deviations = call_command.request_text(bridge, match, call_arguments)
-            for sentence in deviations:
-                console.err(f"note: does not fit the document: {sentence}")
+            text, notes = call_command.request_text(bridge, match, call_arguments)
+            for note in notes:
+                console.err(f"note: {note}")
             console.out(text.removesuffix("\n"))
             return
         result = call_command.call(bridge, match, call_arguments)
         for line in call_command.result_lines(result):
             console.out(line)
         if result.is_error:
-            raise CallFailed("the call failed", where=tool, hint="the answer is printed above")
+            raise CallFailed("the call failed", where=tool, hint=call_command.advice(bridge, match))
 
 
 @command(app)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..gateway.gateway import Served
     from ..generator.package import Runtime
     from .inspect.tool_list import Sort
-    from . import inspection
     from .settings import Settings
 
 app = typer.Typer(

@@ -44,17 +44,21 @@ class CompilationCache:
 
     def find(self) -> CacheEntry | None:
         """Return the cached tools if they are still those of the document, else None."""
+        entry = self.kept()
+        return entry if entry and self._is_current(entry[0]) else None
+
+    def kept(self) -> CacheEntry | None:
+        """Return the cached tools of this local document, or of this address as it was. Nothing is fetched."""
         key = self._current_key()
         data = self._cache.get(key) if key else None
         if key is None or data is None:
             return None
         try:
-            entry = load(data)
+            return load(data)
         except InvalidCacheFile as error:
             logger.debug("The cached tools cannot be used: %s", error)
             self._cache.drop(key)
             return None
-        return entry if self._is_current(entry[0]) else None
 
     def store(self, entry: CacheEntry) -> None:
         """Cache tools for the next start."""

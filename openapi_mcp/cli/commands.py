@@ -102,6 +102,8 @@ def _parameter(option: Option, *, checked_later: bool = False) -> inspect.Parame
         kind = _choices(option)
     details: dict[str, Any] = {"help": option.help, "min": option.minimum, "max": option.maximum}
     details |= {"metavar": _metavar(option) or None, "envvar": option.variable}
+    if option.name == "tool":
+        details["autocompletion"] = _tool_names
     is_flag = option.kind is bool
     return inspect.Parameter(
         option.name,
@@ -112,6 +114,13 @@ def _parameter(option: Option, *, checked_later: bool = False) -> inspect.Parame
             typer.Argument(**details) if option.group == ARGUMENTS else typer.Option(*_flags(option), **details),
         ],
     )
+
+
+def _tool_names(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Return the tools that a shell may complete a word to."""
+    from .shell.completion import tool_names
+
+    return tool_names(ctx, incomplete)
 
 
 def _choices(option: Option) -> Any:

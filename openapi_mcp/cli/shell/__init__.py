@@ -1,0 +1,1 @@
+"""What shells ask the command line for."""

@@ -77,8 +77,8 @@ async def show(url: str) -> None:
         tools = (await client.list_tools()).tools
         print(f"An MCP client (revision {client.protocol_version}) lists the tools, one for each operation:\n")
         for tool in tools:
-            first_line = (tool.title or tool.description or "").partition("\n")[0]
-            print(f"  {tool.name:13} {first_line}")
+            text = textwrap.shorten(tool.title or tool.description or "", 70, placeholder=" …")
+            print(f"  {tool.name:13} {text}")
         for comment, name, arguments in STEPS:
             print(f"\n{comment}\n\n  {name} {json.dumps(arguments)}")
             print(indented(await client.call_tool(name, arguments)))

@@ -7,6 +7,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from .. import __version__, plain_text
@@ -67,7 +68,8 @@ def summary(bridge: Bridge) -> str:
 
 def description(bridge: Bridge) -> Source:
     """Return the expression for the server's description."""
-    return layout(node(expression(bridge.description(lists_all=True))), before=len("DESCRIPTION = "))
+    description = replace(bridge.description(lists_all=True), tasks=False)  # which a package's runtime does not have
+    return layout(node(expression(description)), before=len("DESCRIPTION = "))
 
 
 def values(bridge: Bridge, name: str, schemes: Mapping[SecurityScheme, Source]) -> dict[str, Any]:

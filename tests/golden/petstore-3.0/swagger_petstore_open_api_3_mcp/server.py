@@ -17,7 +17,7 @@ from .tools import FUNCTIONS
 
 DESCRIPTION = ServerDescription(
     implementation=Implementation(
-        name="swagger-petstore-open-api-3-0",
+        name="swagger-petstore-openapi-3-0",
         version="1.0.27-SNAPSHOT",
         title="Swagger Petstore - OpenAPI 3.0",
         description=(

@@ -17,7 +17,7 @@ INITIALIZE = {
     },
 }
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-NAME = "swagger-petstore-open-api-3-0"
+NAME = "swagger-petstore-openapi-3-0"
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 

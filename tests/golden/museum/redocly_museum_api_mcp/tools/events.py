@@ -16,8 +16,16 @@ DEFINITIONS: dict[str, Schema] = {
     },
     "EventDescription": {"type": "string", "description": "Description of the special event."},
     "EventId": {"description": "Identifier for a special event.", "type": "string", "format": "uuid"},
-    "EventLocation": {"type": "string", "description": "Location where the special event is held."},
-    "EventName": {"type": "string", "description": "Name of the special event."},
+    "EventLocation": {
+        "type": "string",
+        "description": "Location where the special event is held.",
+        "examples": ["Computer Room"],
+    },
+    "EventName": {
+        "type": "string",
+        "description": "Name of the special event.",
+        "examples": ["Pirate Coding Workshop"],
+    },
     "EventPrice": {"description": "Price of a ticket for the special event.", "type": "number", "format": "float"},
 }
 
@@ -81,6 +89,7 @@ async def create_special_event(
 @tools.get(
     "/special-events",
     name="listSpecialEvents",
+    title="List special events",
     inputs=[
         query(
             "startDate",
@@ -113,30 +122,26 @@ async def list_special_events(
     page: int = 1,
     limit: int = 10,
 ) -> Result[list[SpecialEvent]]:
-    """List special events
-
-    Return a list of upcoming special events at the museum.
-    """
+    """Return a list of upcoming special events at the museum."""
     return await api.call(list_special_events, start_date=start_date, end_date=end_date, page=page, limit=limit)
 
 
 @tools.get(
     "/special-events/{eventId}",
     name="getSpecialEvent",
+    title="Get special event",
     inputs=[EVENT_ID],
     output_schema=SCHEMAS["createSpecialEvent"],
 )
 async def get_special_event(api: Api, *, event_id: str) -> Result[SpecialEvent]:
-    """Get special event
-
-    Get details about a special event.
-    """
+    """Get details about a special event."""
     return await api.call(get_special_event, event_id=event_id)
 
 
 @tools.patch(
     "/special-events/{eventId}",
     name="updateSpecialEvent",
+    title="Update special event",
     inputs=[
         EVENT_ID,
         body("name", {"$ref": "#/$defs/EventName"}),
@@ -159,10 +164,7 @@ async def update_special_event(
     price: float | None = None,
     others: dict[str, Any] | None = None,
 ) -> Result[SpecialEvent]:
-    """Update special event
-
-    Update the details of a special event.
-    """
+    """Update the details of a special event."""
     return await api.call(
         update_special_event,
         event_id=event_id,
@@ -175,10 +177,7 @@ async def update_special_event(
     )
 
 
-@tools.delete("/special-events/{eventId}", name="deleteSpecialEvent", inputs=[EVENT_ID])
+@tools.delete("/special-events/{eventId}", name="deleteSpecialEvent", title="Delete special event", inputs=[EVENT_ID])
 async def delete_special_event(api: Api, *, event_id: str) -> Result[Any]:
-    """Delete special event
-
-    Delete a special event from the collection. Allows museum to cancel planned events.
-    """
+    """Delete a special event from the collection. Allows museum to cancel planned events."""
     return await api.call(delete_special_event, event_id=event_id)

@@ -20,6 +20,7 @@ tools = Toolbox(base_url=BASE_URL, tags=["Operations"], security=[[MUSEUM_PLACEH
 @tools.get(
     "/museum-hours",
     name="getMuseumHours",
+    title="Get museum hours",
     inputs=[
         query(
             "startDate",
@@ -41,8 +42,5 @@ async def get_museum_hours(
     page: int = 1,
     limit: int = 10,
 ) -> Result[list[MuseumDailyHours]]:
-    """Get museum hours
-
-    Get upcoming museum operating hours.
-    """
+    """Get upcoming museum operating hours."""
     return await api.call(get_museum_hours, start_date=start_date, page=page, limit=limit)

@@ -45,6 +45,7 @@ tools = Toolbox(base_url=BASE_URL, tags=["Tickets"], security=[[MUSEUM_PLACEHOLD
 @tools.post(
     "/tickets",
     name="buyMuseumTickets",
+    title="Buy museum tickets",
     inputs=[
         body("email", {"$ref": "#/$defs/Email"}),
         body("ticketId", {"$ref": "#/$defs/TicketId"}),
@@ -78,10 +79,7 @@ async def buy_museum_tickets(
     event_id: str | None = None,
     others: dict[str, Any] | None = None,
 ) -> Result[MuseumTicketsConfirmation]:
-    """Buy museum tickets
-
-    Purchase museum tickets for general entry or special events.
-    """
+    """Purchase museum tickets for general entry or special events."""
     return await api.call(
         buy_museum_tickets,
         email=email,

@@ -87,7 +87,7 @@ tools = Toolbox(base_url=BASE_URL, tags=["pet"], security=[[PETSTORE_AUTH]], def
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
         body("category", {"$ref": "#/$defs/Category"}),
-        body("name", {"type": "string"}, required=True),
+        body("name", {"type": "string", "examples": ["doggie"]}, required=True),
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
         body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
         STATUS,
@@ -154,7 +154,7 @@ async def add_pet(
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
         body("category", {"$ref": "#/$defs/Category"}),
-        body("name", {"type": "string"}, required=True),
+        body("name", {"type": "string", "examples": ["doggie"]}, required=True),
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
         body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
         STATUS,

@@ -62,6 +62,7 @@ tools = Toolbox(base_url=BASE_URL, tags=["user"], definitions=DEFINITIONS)
 @tools.post(
     "/user",
     name="createUser",
+    title="Create user",
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
         body("username", {"type": "string"}),
@@ -87,10 +88,7 @@ async def create_user(
     user_status: int | None = None,
     others: dict[str, Any] | None = None,
 ) -> Result[Any]:
-    """Create user
-
-    This can only be done by the logged in user.
-    """
+    """This can only be done by the logged in user."""
     return await api.call(
         create_user,
         id=id,
@@ -217,11 +215,9 @@ async def update_user(
 @tools.delete(
     "/user/{username}",
     name="deleteUser",
+    title="Delete user",
     inputs=[path("username", {"type": "string", "description": "The name that needs to be deleted"})],
 )
 async def delete_user(api: Api, *, username: str) -> Result[Any]:
-    """Delete user
-
-    This can only be done by the logged in user.
-    """
+    """This can only be done by the logged in user."""
     return await api.call(delete_user, username=username)

@@ -32,7 +32,7 @@ API_RESPONSE: Schema = {
 DEFINITIONS: dict[str, Schema] = {
     "Category": {
         "type": "object",
-        "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}},
+        "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string", "examples": ["Dogs"]}},
     },
     "Tag": {"type": "object", "properties": {"id": {"type": "integer", "format": "int64"}, "name": {"type": "string"}}},
 }
@@ -94,9 +94,10 @@ tools = Toolbox(
 @tools.put(
     "/pet",
     name="updatePet",
+    title="Update an existing pet.",
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
-        body("name", {"type": "string"}, required=True),
+        body("name", {"type": "string", "examples": ["doggie"]}, required=True),
         body("category", {"$ref": "#/$defs/Category"}),
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
         body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),
@@ -156,10 +157,7 @@ async def update_pet(
     content_type: UpdatePetContentType = "application/json",
     others: dict[str, Any] | None = None,
 ) -> Result[Pet]:
-    """Update an existing pet.
-
-    Update an existing pet by Id.
-    """
+    """Update an existing pet by Id."""
     return await api.call(
         update_pet,
         id=id,
@@ -178,7 +176,7 @@ async def update_pet(
     name="addPet",
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
-        body("name", {"type": "string"}, required=True),
+        body("name", {"type": "string", "examples": ["doggie"]}, required=True),
         body("category", {"$ref": "#/$defs/Category"}),
         body("photoUrls", {"type": "array", "items": {"type": "string"}}, required=True),
         body("tags", {"type": "array", "items": {"$ref": "#/$defs/Tag"}}),

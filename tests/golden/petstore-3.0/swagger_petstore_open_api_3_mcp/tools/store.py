@@ -62,7 +62,7 @@ async def get_inventory(api: Api) -> Result[dict[str, int]]:
     name="placeOrder",
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
-        body("petId", {"type": "integer", "format": "int64"}),
+        body("petId", {"type": "integer", "format": "int64", "examples": [198772]}),
         body("quantity", {"type": "integer", "format": "int32"}),
         body("shipDate", {"type": "string", "format": "date-time"}),
         body("status", {"type": "string", "description": "Order Status", "enum": ["placed", "approved", "delivered"]}),

@@ -39,12 +39,12 @@ DEFINITIONS: dict[str, Schema] = {
         "type": "object",
         "properties": {
             "id": {"type": "integer", "format": "int64"},
-            "username": {"type": "string"},
-            "firstName": {"type": "string"},
-            "lastName": {"type": "string"},
-            "email": {"type": "string"},
+            "username": {"type": "string", "examples": ["theUser"]},
+            "firstName": {"type": "string", "examples": ["John"]},
+            "lastName": {"type": "string", "examples": ["James"]},
+            "email": {"type": "string", "examples": ["john@email.com"]},
             "password": {"type": "string"},
-            "phone": {"type": "string"},
+            "phone": {"type": "string", "examples": ["12345"]},
             "userStatus": {"type": "integer", "description": "User Status", "format": "int32"},
         },
     },
@@ -88,14 +88,15 @@ tools = Toolbox(
 @tools.post(
     "/user",
     name="createUser",
+    title="Create user.",
     inputs=[
         body("id", {"type": "integer", "format": "int64"}),
-        body("username", {"type": "string"}),
-        body("firstName", {"type": "string"}),
-        body("lastName", {"type": "string"}),
-        body("email", {"type": "string"}),
+        body("username", {"type": "string", "examples": ["theUser"]}),
+        body("firstName", {"type": "string", "examples": ["John"]}),
+        body("lastName", {"type": "string", "examples": ["James"]}),
+        body("email", {"type": "string", "examples": ["john@email.com"]}),
         body("password", {"type": "string"}),
-        body("phone", {"type": "string"}),
+        body("phone", {"type": "string", "examples": ["12345"]}),
         USER_STATUS,
         CONTENT_TYPE,
     ],
@@ -155,10 +156,7 @@ async def create_user(
     content_type: CreateUserContentType = "application/json",
     others: dict[str, Any] | None = None,
 ) -> Result[User]:
-    """Create user.
-
-    This can only be done by the logged in user.
-    """
+    """This can only be done by the logged in user."""
     return await api.call(
         create_user,
         id=id,
@@ -242,14 +240,18 @@ async def get_user_by_name(api: Api, *, username: str) -> Result[User]:
         body("id", {"type": "integer", "format": "int64"}),
         body(
             "username_body",
-            {"type": "string", "description": "`username` in the body (in the path: `username`)."},
+            {
+                "type": "string",
+                "examples": ["theUser"],
+                "description": "`username` in the body (in the path: `username`).",
+            },
             wire_name="username",
         ),
-        body("firstName", {"type": "string"}),
-        body("lastName", {"type": "string"}),
-        body("email", {"type": "string"}),
+        body("firstName", {"type": "string", "examples": ["John"]}),
+        body("lastName", {"type": "string", "examples": ["James"]}),
+        body("email", {"type": "string", "examples": ["john@email.com"]}),
         body("password", {"type": "string"}),
-        body("phone", {"type": "string"}),
+        body("phone", {"type": "string", "examples": ["12345"]}),
         USER_STATUS,
         CONTENT_TYPE,
     ],

@@ -65,6 +65,7 @@ tools = Toolbox(base_url=BASE_URL, tags=["pets"], security=[[SHOP_KEY]], definit
 @tools.get(
     "/pets",
     name="listPets",
+    title="List pets",
     inputs=[
         query("q", {"type": "string", "maxLength": 60, "description": "Part of a name."}),
         query(
@@ -90,10 +91,7 @@ async def list_pets(
     limit: int = 20,
     offset: int = 0,
 ) -> Result[Page]:
-    """List pets
-
-    Pets in the order of their ids, a page at a time. The filters narrow the list together.
-    """
+    """Pets in the order of their ids, a page at a time. The filters narrow the list together."""
     return await api.call(list_pets, q=q, status=status, tag=tag, limit=limit, offset=offset)
 
 

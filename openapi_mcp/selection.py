@@ -109,7 +109,6 @@ class Selection:
         included = not self.include or any(rule.matches(operation) for rule in self.include)
         return included and not any(rule.matches(operation) for rule in self.exclude)
 
-
     def names(self, operation: Subject) -> bool:
         """Return whether an operation is one of `only`."""
         keys = {operation.operation_id, f"{operation.method} {operation.path}", f"* {operation.path}"}

@@ -18,6 +18,7 @@ from hypothesis.internal.constants_ast import Constants
 
 from examples.petstore.api import create_app
 from openapi_mcp.cache import files as cache_files
+from openapi_mcp.cli import console
 from openapi_mcp.runtime.search import stored
 from tests.servers import running
 
@@ -101,6 +102,13 @@ def shared_folder(name: str) -> Path:
 def _without_sentence_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search in the tests as where the extra `search` is not installed; its own tests undo that."""
     monkeypatch.setattr(stored, "sentence_model", lambda: None)
+
+
+@pytest.fixture(autouse=True)
+def _without_secrets_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide only the secrets of one test in what it prints: a process keeps all that it was given."""
+    for name in ("known", "sanitizer"):
+        monkeypatch.setattr(console._Secrets, name, getattr(console._Secrets, name))
 
 
 @pytest.fixture(scope="session")

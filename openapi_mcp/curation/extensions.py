@@ -136,16 +136,19 @@ class ArgumentExtensions:
 
 
 def _has_extended_schema(root: Any) -> bool:
-    """Return whether a document has `x-mcp` on a schema, which few have: then no body need be searched."""
-    waiting = [root]
+    """Return whether a document has `x-mcp` on a schema, which few have: then no body need be searched.
+
+    A value that stands in several places, as after the conversion of Swagger 2.0, is looked at once.
+    """
+    waiting, seen = [root], {id(root)}
     while waiting:
         node = waiting.pop()
-        if isinstance(node, dict):
-            if "x-mcp" in node and _OTHER_FIELDS.isdisjoint(node):
-                return True
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node
+        if isinstance(node, dict) and "x-mcp" in node and _OTHER_FIELDS.isdisjoint(node):
+            return True
+        values = node.values() if isinstance(node, dict) else node
+        inner = [value for value in values if isinstance(value, dict | list) and id(value) not in seen]
+        seen.update(map(id, inner))
+        waiting += inner
     return False
 
 

@@ -35,8 +35,8 @@ _TURN_SECONDS: Final = 0.002
 MAX_STREAMS: Final = 512
 """Streams that one process holds open: half the files that a process usually may have open."""
 
-MAX_MEMORY_FACTOR: Final = 30
-"""Messages of the largest size whose bytes all messages in progress may take together, as they are estimated: 120 MiB,
+MAX_MEMORY_FACTOR: Final = 34
+"""Messages of the largest size whose bytes all messages in progress may take together, as they are estimated: 136 MiB,
 for one that is nothing but lists, or for fifteen that are text. With what judging them takes and what an idle server
 holds, a server stays below 300 MiB."""
 

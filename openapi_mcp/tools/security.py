@@ -40,6 +40,7 @@ class Security:
         self._variables = environment_variables(self._nodes, document.title)
         self._schemes: dict[str, SecurityScheme | None] = {}
         self._alternatives: dict[str, Alternatives] = {}
+        self._types: dict[str, Any] = {}
         self._scopes: dict[str, Scopes] = {}
 
     def of(self, operation: Operation) -> Alternatives:
@@ -75,11 +76,14 @@ class Security:
         return tuple(sorted(scopes)) if scopes or is_oauth or not requirement else None
 
     def _nodes_type(self, name: str) -> Any:
-        try:
-            node, _ = self._resolver.follow(self._nodes.get(name), join("#/components/securitySchemes", name))
-        except BrokenReference:
-            return None
-        return node.get("type") if isinstance(node, dict) else None
+        """Return the type of the scheme of a name, which thousands of requirements may have."""
+        if name not in self._types:
+            try:
+                node, _ = self._resolver.follow(self._nodes.get(name), join("#/components/securitySchemes", name))
+            except BrokenReference:
+                node = None
+            self._types[name] = node.get("type") if isinstance(node, dict) else None
+        return self._types[name]
 
     def _requirements(self, operation: Operation) -> tuple[Any, str]:
         """Return the requirements of an operation, else of the document, and where they stand."""

@@ -144,14 +144,14 @@ def taken(memory: MessageMemory, client: str, size: int, values: int = 0) -> tup
 def test_large_messages_of_one_client_leave_memory_to_others() -> None:
     memory = MessageMemory(MAX_MEMORY)
     of_ann, status = taken(memory, "ann", MIB_4)
-    assert (len(of_ann), status) == (12, 429)
+    assert (len(of_ann), status) == (14, 429)
     of_bob, status = taken(memory, "bob", MIB_4)
     assert (len(of_bob), status) == (2, 429)
     for message in of_ann:
         with message:
             pass
     of_bob_too, _ = taken(memory, "bob", MIB_4)
-    assert len(of_bob_too) == 10
+    assert len(of_bob_too) == 12
 
 
 def test_message_with_the_most_values_is_accepted_alone() -> None:
@@ -159,7 +159,7 @@ def test_message_with_the_most_values_is_accepted_alone() -> None:
     memory = MessageMemory(MAX_MEMORY)
     accepted, status = taken(memory, "ann", len(most), jsonrpc.count_values(most))
     assert (len(accepted), status) == (1, 503)
-    assert len(taken(memory, "bob", MIB_4)[0]) == 2
+    assert len(taken(memory, "bob", MIB_4)[0]) == 4
 
 
 @pytest.mark.parametrize("item", ['{"a":1}', '{"id":100000,"name":"n100000"}', "[]", "{}"])
@@ -214,14 +214,14 @@ def test_body_of_known_length_waits_for_memory() -> None:
             for _ in range(40):
                 group.create_task(read_one("ann", hold))
             await asyncio.sleep(0.1)
-            assert finished["ann"] == 12
+            assert finished["ann"] == 14
             await group.create_task(read_one("bob", set_event()))
             hold.set()
         assert finished["ann"] == 40
         others, _ = taken(memory, "ann", MIB_4)
         with pytest.raises(HTTPError) as refusal:
             await MessageReader(MIB_4, 0.01).read(chunks(body), headers, some_memory(memory))
-        assert (refusal.value.response.status, len(others)) == (503, 12)
+        assert (refusal.value.response.status, len(others)) == (503, 14)
 
     asyncio.run(once())
 

@@ -177,7 +177,7 @@ FastMCP is [a framework for MCP servers](https://gofastmcp.com) in Python that t
 ## Tools of real documents
 
 Tools made of all operations, over stdio; the seconds until the list is complete, without a cache; tokens of the whole
-list (bytes divided by four). A dash: no list within {MAX_SECONDS:.0f} seconds.
+list (bytes divided by four). A dash: it made no list, or none within {MAX_SECONDS:.0f} seconds.
 
 | document | operations | {" | ".join(versions)} |
 |---|--:|{"--:|" * len(versions)}

@@ -40,8 +40,9 @@ class Conversation:
         await self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n", body)
 
     async def raw(self, head: str, *parts: bytes) -> None:
-        """Send a head whose lines are given, then parts, then the end of the connection."""
-        await self.send(head.replace("\n", "\r\n").encode("latin-1") + b"\r\n\r\n", *parts)
+        """Send a head whose lines are given, and the first part with it, then other parts, then end the connection."""
+        first = b"".join(parts[:1])
+        await self.send(head.replace("\n", "\r\n").encode("latin-1") + b"\r\n\r\n" + first, *parts[1:])
         await self.close()
 
     async def repeat(self, head: str, part: bytes, times: int) -> None:

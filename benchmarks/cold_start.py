@@ -33,7 +33,7 @@ RUNS: Final = 5
 BUFFER: Final = 1 << 20
 """Bytes that are read at once: a client that reads in crumbs would be measured, not the server."""
 REVISION: Final = "2025-11-25"
-"""What every server of today speaks."""
+"""Revision that all servers compared here support."""
 
 DOCUMENTS: Final = {
     "petstore": ROOT / "specs" / "petstore.yaml",

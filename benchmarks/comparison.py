@@ -31,7 +31,7 @@ OURS: Final = "openapi-mcp"
 FASTMCP: Final = "FastMCP"
 IVO: Final = "ivo-toby"
 MAX_SECONDS: Final = 60.0
-"""What clients wait for a server to start, at most."""
+"""Longest time that clients wait for a server to start."""
 ROUNDS: Final = 3
 
 DOCUMENTS: Final[Mapping[str, tuple[str, int]]] = {
@@ -63,7 +63,7 @@ ASPECTS: Final = """
 
 @dataclass(frozen=True)
 class Listing:
-    """What a server made of a document: its number of tools, tokens of the list, seconds to it; None: no list."""
+    """List that a server made of a document: its number of tools, its tokens, seconds to it; None: no list."""
 
     tools: int
     tokens: int

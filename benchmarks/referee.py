@@ -30,7 +30,7 @@ HEAP_MEGABYTES: Final = 4096
 """Node's limit. With GitHub's document Prism takes 400 MB at first, and more for each schema that it compiles."""
 
 START_SECONDS: Final = 120
-"""How long Prism may take to read a document. GitHub's takes 5 seconds."""
+"""Longest time for Prism to read a document. GitHub's takes 5 seconds."""
 
 
 class NoReferee(RuntimeError):

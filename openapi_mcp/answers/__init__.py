@@ -1,1 +1,1 @@
-"""What a model takes of an answer: a selection of it, and several pages of a list at once."""
+"""Parts of an answer that a model asks for: a selection of it, and several pages of a list at once."""

@@ -44,7 +44,7 @@ _ADDED_TOKENS: Final = 45
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a call asks of its answer: an expression, and a number of pages; None for what it does not ask for."""
+    """Selection that a call asks for: an expression and a number of pages, each None if the call has none."""
 
     select: str | None = None
     pages: int | None = None

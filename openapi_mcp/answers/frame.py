@@ -50,7 +50,7 @@ HOLDERS: Final = _words("embedded data response result results hits page")
 
 
 Facts: TypeAlias = Sequence[tuple[str, Any]]
-"""What the frame of a list says: values by names as `letters` writes them, the outermost first."""
+"""Values in the frame of a list by names as `letters` writes them, the outermost first."""
 
 
 def letters(name: str) -> str:

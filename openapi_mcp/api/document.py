@@ -43,7 +43,7 @@ class ApiDocument:
     indexes: IndexCache | None = field(default=None, repr=False, compare=False)
     """The cache for the indexes of searches."""
     extension: "Extension | None" = field(default=None, repr=False, compare=False)
-    """What the program and plugins add: hooks, a transport, a signature of requests."""
+    """Additions of the program and of plugins: hooks, a transport, a signature of requests."""
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:

@@ -1,4 +1,4 @@
-"""What a server sends to the API and takes from clients: the client of the API with its guards, limits, tokens."""
+"""Traffic between a server, the API and MCP clients: the client of the API with its guards, limits and tokens."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace

@@ -29,7 +29,7 @@ Reopen = Callable[[Sequence[str]], Bridge]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What was found; with `fix` also the overlay, the repairs that it makes, and the report after it."""
+    """Findings of a check; with `fix` also the overlay, the repairs that it makes, and the report after it."""
 
     report: Report
     probes: int = 0

@@ -1,4 +1,4 @@
-"""What traffic shows: differences from the document, from probes and from the log of `serve --check-contract`.
+"""Differences between traffic and the document: from probes and from the log of `serve --check-contract`.
 
 A log line is `TOOL differs from the document: SIDE WHERE: MESSAGE [KIND]`, as text or in a line of JSON; lines of other
 programs around it are passed over.
@@ -44,7 +44,7 @@ _RULES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ContractLog:
-    """What a log of `serve --check-contract` says.
+    """Content of a log of `serve --check-contract`.
 
     `answered` names the tools that the API answered without demanding a credential, as far as the summary at the end of
     the log counts them.

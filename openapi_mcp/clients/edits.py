@@ -11,7 +11,7 @@ from .server import MODULE, InstalledServer
 from .table import Client, Entry
 
 INPUTS: Final = ("inputs",)
-"""Where VS Code keeps what it asks its user for."""
+"""Key under which VS Code keeps the values that it asks its user for."""
 
 _URLS: Final = ("url", "serverUrl", "httpUrl", "uri")
 

@@ -41,7 +41,7 @@ class Profile:
 
     @property
     def changes_schemas(self) -> bool:
-        """Whether schemas of arguments may have to be written differently."""
+        """True if schemas of arguments may have to be written differently."""
         return self.keywords is not None or self.inline_references or self.needs_items
 
     def room_for_name(self, server: str) -> int:

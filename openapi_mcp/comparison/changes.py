@@ -82,12 +82,12 @@ class ToolChange:
 
     @property
     def is_breaking(self) -> bool:
-        """Whether its kind breaks callers."""
+        """True if changes of this kind break callers."""
         return RULES[self.kind].breaking
 
     @property
     def sentence(self) -> str:
-        """What changed, in words."""
+        """Description of the change in words."""
         return RULES[self.kind].sentence.replace("{after}", self.after).replace("{before}", self.before)
 
 

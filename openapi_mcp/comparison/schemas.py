@@ -157,7 +157,7 @@ class SchemaComparison:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether there were too few steps for all."""
+        """True if the limit of steps ended the comparison."""
         return self.meter.steps < 0
 
     def _compared(self, old: LocatedSchema, new: LocatedSchema, side: Side, depth: int) -> Iterator[SchemaChange]:

@@ -1,4 +1,4 @@
-"""What an API refuses although the document allows it: 400, 401, 415 and 422, as far as their texts name a cause.
+"""Requests that the document allows and the API refuses: 400, 401, 415 and 422, as far as their texts name a cause.
 
 Only causes that a document can state are read: a value of another type, something that is required, a media type, a
 credential. That a name is taken already, or an id unknown, is no difference from the document. The texts are those of

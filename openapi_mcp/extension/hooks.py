@@ -61,7 +61,7 @@ class Extension:
 
     @property
     def watches_calls(self) -> bool:
-        """Whether calls differ, and not only the tools and the transport."""
+        """True if calls are changed too, and not only the tools and the transport."""
         return self.auth is not None or any(hooks.request or hooks.result for hooks in self.hooks)
 
     def compilation(self, made: Compilation, *, read_only: bool) -> Compilation:

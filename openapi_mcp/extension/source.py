@@ -20,8 +20,8 @@ Source: TypeAlias = str | Path | Mapping[str, Any] | Config
 """A path, a URL, `-` for stdin, the document itself as Python values, or the options with its place."""
 
 Auth: TypeAlias = httpx.Auth | Callable[[httpx.Request], httpx.Request] | Mapping[str, str] | Sequence[str]
-"""What signs requests: an `httpx.Auth`, or a function that returns the request with what it adds; or the credentials of
-security schemes, as the option `auth` has them."""
+"""Signature of requests: an `httpx.Auth`, a function that returns the signed request, or the credentials of security
+schemes, as the option `auth` has them."""
 
 
 @contextmanager

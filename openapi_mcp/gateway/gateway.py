@@ -261,7 +261,7 @@ def _of_api(tool: BuiltinTool, api: str, name: str) -> BuiltinTool:
 
 
 Served: TypeAlias = Bridge | Gateway
-"""What a server offers: the tools of one API, or of several."""
+"""Tools of a server: those of one API, or of several."""
 
 
 def bridges_of(served: Served) -> tuple[Bridge, ...]:

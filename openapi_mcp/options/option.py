@@ -13,8 +13,8 @@ Destination: TypeAlias = Literal["config", "http", "start", "command"]
 which no settings file replaces."""
 
 Scope: TypeAlias = Literal["api", "each", "server"]
-"""Where several APIs are served: an option of one API alone, which no other may get (all credentials are); of each API,
-with the value of the whole file as its default; or of the server."""
+"""Reach of an option where several APIs are served: `api`, one API alone (all credentials, so that no other gets them);
+`each`, every API, with the value of the whole file as its default; `server`, the server."""
 
 ARGUMENTS: Final = "Arguments"
 COMMAND: Final = "This command"
@@ -96,7 +96,7 @@ class Option:
 
     @property
     def is_of_api(self) -> bool:
-        """Whether a table of one API in a settings file may have it."""
+        """True if a table of one API in a settings file may have it."""
         return self.to in ("config", "start") and self.scope != "server"
 
     def accepts(self, value: object) -> bool:

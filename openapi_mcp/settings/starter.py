@@ -13,7 +13,7 @@ MAX_NAMES: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starter:
-    """What the file of a server says.
+    """Content of the settings file of a new server.
 
     `spec` is the document's path or URL, `title` and `tags` are the document's; `operations` and `read_only_operations`
     count them. `base_url` is that of calls, None where the document names none. `variables` are the environment

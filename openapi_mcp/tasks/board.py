@@ -61,7 +61,7 @@ class TaskBoard:
 
     @property
     def is_busy(self) -> bool:
-        """Whether tasks go on."""
+        """True if tasks are running."""
         return bool(self._running)
 
     async def reply(self, call: ToolCall, tool: ListedTool, notify: Notify | None, answer: Answer) -> JsonObject:

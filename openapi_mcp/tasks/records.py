@@ -52,7 +52,7 @@ class TaskRecord:
 
     @property
     def is_over(self) -> bool:
-        """Whether its time is over."""
+        """True if its time is over."""
         return time.time() > self.created + self.seconds
 
     def changed(self, **fields: Any) -> "TaskRecord":

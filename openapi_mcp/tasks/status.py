@@ -44,7 +44,7 @@ _MESSAGE_NAMES: Final = ("statusMessage", "message", "detail", "stage", "step")
 
 
 class Status(NamedTuple):
-    """How far an operation is: its outcome, words about it, and the address of its result where that is another."""
+    """State of an operation: its outcome, a description, and the address of its result where that is another."""
 
     outcome: Outcome
     message: str = ""

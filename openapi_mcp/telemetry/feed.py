@@ -31,7 +31,7 @@ class CallFeed:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody listens."""
+        """True if nobody listens."""
         return not self._sinks
 
     @contextmanager

@@ -97,7 +97,7 @@ class PageAccess:
 
     @property
     def needs_sign_in(self) -> bool:
-        """Whether only those may enter who have the token."""
+        """True if the page demands the token."""
         return self._token is not None
 
     def headers(self, scope: Scope) -> Headers:

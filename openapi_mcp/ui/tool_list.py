@@ -64,7 +64,7 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True)
 class ToolFilter:
-    """What is shown: tools that fit the words of a query, of a tag, a method and a risk; from a row on."""
+    """Choice of the tools that are shown: those that fit a query, a tag, a method and a risk; from a row on."""
 
     query: str = ""
     tag: str = ""
@@ -83,7 +83,7 @@ class ToolFilter:
 
     @property
     def is_active(self) -> bool:
-        """Whether some tools may be hidden."""
+        """True if it may hide tools."""
         return bool(self.query or self.tag or self.method or self.risk)
 
     def allows(self, row: ToolRow) -> bool:

@@ -20,7 +20,7 @@ class StepEvents(CallEvents):
 
     @property
     def has_notified(self) -> bool:
-        """Whether anything was sent to the client."""
+        """True if anything was sent to the client."""
         return self._events.has_notified
 
     @has_notified.setter

@@ -16,7 +16,7 @@ from .tools import Consent, WorkflowLimits, Workflows, workflow_tools
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowSources:
-    """Where workflows are: paths and URLs of Arazzo Descriptions, and the table `workflows` of a settings file."""
+    """Sources of workflows: paths and URLs of Arazzo Descriptions, and the table `workflows` of a settings file."""
 
     files: Sequence[str] = ()
     settings: Mapping[str, Any] | None = None

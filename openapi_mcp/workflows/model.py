@@ -18,7 +18,7 @@ WorkflowKey: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepAction:
-    """What follows a step, if its criteria hold. A goto leads to `step` or `workflow`; a retry runs it first.
+    """Action that follows a step if its criteria hold. A goto leads to `step` or `workflow`; a retry runs it first.
 
     `inputs` are those of that workflow. `retry_after` is in seconds; `retry_limit` is for one visit of the step.
     """
@@ -55,7 +55,7 @@ class WorkflowStep:
 
     @property
     def label(self) -> str:
-        """What the step calls, for people."""
+        """Name of the operation or workflow that the step calls, for people."""
         return self.call.label if self.call else f"workflow {self.workflow[1]}" if self.workflow else ""
 
 

@@ -45,7 +45,7 @@ class UnknownParameter(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """What a step sends: arguments of the Tool, the parameters and the body as expressions see them, headers."""
+    """Request of a step: arguments of the Tool, the parameters and the body as expressions see them, headers."""
 
     arguments: Mapping[str, Any]
     given: Mapping[tuple[str, str], Any]

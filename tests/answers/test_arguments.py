@@ -1,4 +1,4 @@
-"""Which tools are listed with `select` and `pages`, in which mode, and what that costs."""
+"""Tools that are listed with `select` and `pages` in each mode, and the tokens that this costs."""
 
 import asyncio
 import json

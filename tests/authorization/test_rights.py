@@ -1,4 +1,4 @@
-"""What the scopes of a token allow: the list, calls, the search, programs, hierarchies and the user's own scopes."""
+"""Rights by the scopes of a token: the list, calls, the search, programs, hierarchies and the user's own scopes."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `call` says about credentials that are missing, before a request and after one that failed."""
+"""Messages of `call` about missing credentials, before a request and after one that failed."""
 
 import json
 from collections.abc import Mapping

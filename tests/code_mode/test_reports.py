@@ -1,4 +1,4 @@
-"""What a program did: notified while it runs, and listed in its result and in its errors."""
+"""Calls of a program: notified while it runs, and listed in its result and in its errors."""
 
 import asyncio
 import json

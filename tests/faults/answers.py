@@ -11,7 +11,7 @@ MAX_RESULT_BYTES: Final = 400_000
 """Of a whole result as JSON: 20,000 tokens of four bytes, doubled by escapes, and what stands around them."""
 
 FORBIDDEN: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\U000e0000-\U000e007f]|canary-6f1d0c|smuggled")
-"""What no text of a result may contain: control and tag characters, the credential, another answer's bytes."""
+"""Parts that no text of a result may contain: control and tag characters, the credential, another answer's bytes."""
 
 
 NAMES: Final[set[str]] = set()

@@ -40,9 +40,8 @@ class Conversation:
         await self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n", body)
 
     async def raw(self, head: str, *parts: bytes) -> None:
-        """Send a head whose lines are given, and the first part with it, then other parts, then end the connection."""
-        first = b"".join(parts[:1])
-        await self.send(head.replace("\n", "\r\n").encode("latin-1") + b"\r\n\r\n" + first, *parts[1:])
+        """Send a head whose lines are given, then parts, then the end of the connection."""
+        await self.send(head.replace("\n", "\r\n").encode("latin-1") + b"\r\n\r\n", *parts)
         await self.close()
 
     async def repeat(self, head: str, part: bytes, times: int) -> None:
@@ -323,7 +322,7 @@ FAULTS: Final[dict[str, Fault]] = {
     "bytes-60mb": whole(lambda: bytes(60_000_000), kind="application/octet-stream"),
     "image-60mb": whole(lambda: b"\x89PNG\r\n\x1a\n" + bytes(60_000_000), kind="image/png"),
 }
-"""What answers at `/f/NAME`."""
+"""Faults by the NAME of their path, `/f/NAME`."""
 
 
 async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

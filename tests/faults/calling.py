@@ -21,7 +21,7 @@ HEADERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back to one request over HTTP."""
+    """Response to one request over HTTP."""
 
     status: int
     headers: Mapping[str, str]

@@ -16,7 +16,7 @@ from tests.faults.rows import Row, Run, Target, UnexpectedResult
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 HOLD_SECONDS: Final = 0.75
-"""How long a row keeps up what it does, where nothing ends it: the other client pings thirty times meanwhile."""
+"""Time for which a row goes on where nothing ends it: the other client pings thirty times meanwhile."""
 
 HEAD: Final = "POST /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in calling.HEADERS.items())
 PING: Final = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -353,4 +353,4 @@ ROWS: Final = [
     row("HTTP/2 without asking", once(lambda: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(1000), REFUSED + " 505")),
     row("TLS to a port without", once(lambda: b"\x16\x03\x01\x02\x00\x01" + os.urandom(1000), REFUSED)),
 ]
-"""What clients may do that cost the server more than it costs them."""
+"""Acts of clients that may cost the server more than they cost them."""

@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one row did: its outcome, seconds that others waited, bytes that the server held, seconds it took.
+    """Measurements of one row: its outcome, seconds that others waited, bytes that the server held, seconds it took.
 
     `idle_wait` is the longest wait of a client of an idle server at the same time, which the machine is to blame for.
     `wait` is None where there are no others: a command that reads a document serves nobody.

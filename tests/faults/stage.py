@@ -22,7 +22,7 @@ from tests.faults.rows import MAX_WAIT, Measured, Row, Target, UnexpectedResult
 ROOT = Path(__file__).parents[2]
 MAX_START_SECONDS = 60
 MAX_ATTEMPTS = 3
-"""How often a row is measured whose others waited too long: what a busy machine does once, a fault does each time."""
+"""Measurements of a row in which others waited too long: a busy machine causes that once, a fault each time."""
 
 OPTIONS = (
     *("--total-timeout", "5", "--timeout", "3", "--connect-timeout", "2", "--retries", "1"),

@@ -32,7 +32,7 @@ def opened(folder: Path, previous: Gateway | None = None) -> Gateway:
 
 
 def change(waits: Sequence[Callable[[], Awaitable[object]]], write: Callable[[], object]) -> bool:
-    """Whether one of some functions returns after something was written."""
+    """Return whether one of some functions returns after something was written."""
 
     async def run() -> bool:
         tasks = [asyncio.ensure_future(wait()) for wait in waits]

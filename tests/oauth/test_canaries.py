@@ -79,7 +79,7 @@ class EchoingApi:
 
 @dataclass
 class Journey:
-    """What happened, and all bytes of it by place."""
+    """Answers of a whole sign-in, and all bytes of it by place."""
 
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     subjects: list[str] = field(default_factory=list)
@@ -296,7 +296,7 @@ CONFIGURED: Final = {
     STATIC: {TO_BRIDGE},
     TENANT: {TO_BRIDGE, TO_CLIENT, *API_ALONE},
 }
-"""Where each credential of the settings belongs; the tenant is no secret, and the API sends it back."""
+"""Places where each credential of the settings belongs; the tenant is no secret, and the API sends it back."""
 
 
 @pytest.mark.parametrize("canary", CONFIGURED)

@@ -1,4 +1,4 @@
-"""What users' sign-ins leave behind: sealed under its name, for a time, and taken once, wherever it is stored."""
+"""Records of users' sign-ins: sealed under its name, for a time, and taken once, wherever it is stored."""
 
 import threading
 from collections.abc import Iterator

@@ -23,7 +23,7 @@ from tests.oidc import CLIENT_ID, CLIENT_SECRET, Person, authorization_server
 from tests.servers import free_port, running
 
 CLIENT_REDIRECT: Final = "http://127.0.0.1:9999/callback"
-"""Where the door's authorization server returns to for the MCP clients of the tests."""
+"""Address to which the authorization server of MCP clients redirects the clients of the tests."""
 
 MAX_START_SECONDS: Final = 60.0
 """Time until a server answers: the machine may be busy."""

@@ -1,4 +1,4 @@
-"""What responses say about an operation: the address of its status, its outcome, its result."""
+"""Status of an operation in responses: the address of its status, its outcome, its result."""
 
 from typing import Any
 

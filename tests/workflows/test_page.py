@@ -87,7 +87,7 @@ def test_the_short_form_is_what_happens(api: TableApi, tmp_path: Path) -> None:
 
 
 def test_the_short_form_is_an_arazzo_description(api: TableApi, tmp_path: Path) -> None:
-    """What the settings say in short and the file that it stands for make the same calls."""
+    """The short form of the settings and the file that it stands for make the same calls."""
     api.answers({"GET /books": lambda _: [{"id": 9}], "POST /loans": lambda _: {"id": 41}})
     table = tomllib.loads(block("toml"))["workflows"]
     written = description_of(table)

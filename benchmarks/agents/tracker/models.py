@@ -16,7 +16,7 @@ class Strict(BaseModel):
 
 
 class Stored(BaseModel):
-    """What every stored object has."""
+    """Fields that every stored object has."""
 
     id: int
     version: int = Field(description="Grows with each change; in quotes it is the ETag.")

@@ -16,7 +16,7 @@ from .signals import Signal, coverage
 
 ENDPOINT_BASELINE: Final = 50
 DEPTH_BASELINE: Final = 8
-"""Where the normalised count of endpoints and depth of schemas are 1 (JAIRF, "Complexity Comfort")."""
+"""Count of endpoints and depth of schemas whose normalised value is 1 (JAIRF, "Complexity Comfort")."""
 
 _STRENGTHS: Final[Mapping[str, float]] = {
     "basic": 0.10, "oauth": 0.20, "digest": 0.20, "scram-sha-1": 0.25, "negotiate": 0.35, "bearer": 0.60, "vapid": 0.60,

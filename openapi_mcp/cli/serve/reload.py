@@ -49,7 +49,7 @@ def warn(text: str) -> None:
 
 
 class Reloader:
-    """What is served now, and its replacement by what is newer; `inform` and `warn` print a line for the user.
+    """Holds the APIs that are served and replaces them by newer ones; `inform` and `warn` print a line for the user.
 
     The calls of each server go to the `feed`, if there is one; `sign_ins` let its users sign in.
     """

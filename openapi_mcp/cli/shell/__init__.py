@@ -1,1 +1,1 @@
-"""What shells ask the command line for."""
+"""Completion of command lines in shells."""

@@ -114,7 +114,7 @@ _NO_WORDS: Final = 0.9
 """The score of a choice that shares no letter of a word; each one that it shares lowers it."""
 
 _MAX_WORSE: Final = 0.15
-"""How much worse than the best one a choice may be that is suggested beside it."""
+"""Largest difference between the scores of the best suggestion and of another one."""
 
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
 

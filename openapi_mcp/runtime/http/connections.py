@@ -129,7 +129,7 @@ class TimeoutProtocol(_Base):
     stall_timeout: ClassVar[float] = STALL_TIMEOUT
 
     is_direct: ClassVar[bool] = False
-    """Whether its requests can be direct (see `direct`)."""
+    """True if its requests can be direct (see `direct`)."""
 
     on_disconnect: Callable[[], object] | None = None
     """Called when the connection is lost, for the request in progress."""

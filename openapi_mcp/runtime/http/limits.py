@@ -53,7 +53,7 @@ _BYTES_PER_VALUE: Final = 32
 """Half of an empty list and the pointer to it, which are two signs; most values take less."""
 
 _BYTES_PER_OBJECT: Final = 64
-"""What an object with properties takes beyond its values, which have four signs or more."""
+"""Memory of an object with properties beyond its values, which have four signs or more."""
 
 _RETRY_AFTER: Final = "1"
 """Seconds; most calls take less."""

@@ -73,7 +73,7 @@ _NO_ROUTE: Final = re.compile(
     r"|the requested (url|resource|path|page) .*(was not found|not found|could not be found).*)[.!]?",
     re.IGNORECASE,
 )
-"""What frameworks say about a path that no operation has; some say it of a resource too."""
+"""Messages of frameworks for a path that no operation has; some use them for a missing resource too."""
 
 
 def _not_found(tool: Tool, response: httpx.Response, sent: SentCall | None, message: str) -> str:

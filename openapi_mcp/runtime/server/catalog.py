@@ -60,12 +60,12 @@ class CallByName(Protocol):
 
     @property
     def sanitizer(self) -> Sanitizer:
-        """What removes the secrets of these calls."""
+        """Remover of the secrets of these calls."""
         ...
 
     @property
     def asks(self) -> bool:
-        """Whether users are asked before calls that need their consent."""
+        """True if users are asked before calls that need their consent."""
         ...
 
     def using(self, events: CallEvents, api: str = "") -> "CallByName":
@@ -99,12 +99,12 @@ class ClientCalls(NamedTuple):
 
     @property
     def sanitizer(self) -> Sanitizer:
-        """What removes the secrets of these calls."""
+        """Remover of the secrets of these calls."""
         return self.calls.sanitizer
 
     @property
     def asks(self) -> bool:
-        """Whether users are asked before calls that need their consent."""
+        """True if users are asked before calls that need their consent."""
         return self.calls.asks
 
     def using(self, events: CallEvents, api: str = "") -> "ClientCalls":

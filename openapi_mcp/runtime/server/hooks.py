@@ -67,7 +67,7 @@ ACCEPTED: Final = frozenset({201, 202})
 
 
 class PollExchange(NamedTuple):
-    """What the status of an operation in the background is asked with.
+    """Functions that request the status of an operation in the background.
 
     `send` returns the response to a request. `renewed` returns the request of the call with other credentials in the
     place of those that the API refused; None if there are no others. Both raise RuntimeFailure.
@@ -87,7 +87,7 @@ class OperationFollower(Protocol):
 
     @property
     def is_busy(self) -> bool:
-        """Whether operations are followed though their calls have been answered."""
+        """True if operations are still followed whose calls have been answered."""
 
     async def reply(
         self,
@@ -141,7 +141,7 @@ class SkillSource(Protocol):
 
 
 class Sending(NamedTuple):
-    """What one call of a tool sends requests with.
+    """Functions and limits with which one call of a tool sends requests.
 
     `send` returns the response to a tool's request with some arguments, and the observer's findings; it raises
     RuntimeFailure. `wait` returns the seconds until the rate limit lets one more be sent, None if it may be now. The
@@ -164,7 +164,7 @@ class ShapedAnswer(NamedTuple):
 
 
 class AnswerShape(Protocol):
-    """What a call asks of its answer, besides the request that its tool describes."""
+    """Form of the answer that a call asks for, besides the request that its tool describes."""
 
     async def answer(self, tool: Tool, arguments: Mapping[str, Any], sending: Sending) -> ShapedAnswer:
         """Return the answer to a call, of which something may be selected, or several. Raises RuntimeFailure."""

@@ -197,7 +197,7 @@ class Server:
 
     @property
     def is_busy(self) -> bool:
-        """Whether operations in the background are followed, whose calls have been answered with a task."""
+        """True if operations in the background are still followed whose calls have been answered with a task."""
         follower = vars(self._calls).get("follower")
         return follower is not None and follower.is_busy
 

@@ -159,4 +159,4 @@ _WRITTEN: Final[Mapping[str, str]] = {
     "sourceDescriptions": "$sourceDescriptions.NAME.REFERENCE",
     "components": "$components.parameters.NAME, $components.successActions.NAME or $components.failureActions.NAME",
 }
-"""How the expressions of a source are written, for errors."""
+"""Forms of the expressions of each source, for errors."""

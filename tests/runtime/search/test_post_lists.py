@@ -7,7 +7,7 @@ from openapi_mcp.runtime.tool import Tool
 from tests.compiling import compiled
 
 PAGED = ("flows", "flow_runs", "deployments", "task_runs", "work_pools")
-"""What can also be read page by page."""
+"""Collections that can also be read page by page."""
 
 OTHERS = ("artifacts", "variables", "automations", "block_types", "block_documents", "block_schemas", "logs", "events")
 LIMITS = ("concurrency_limits", "saved_searches")

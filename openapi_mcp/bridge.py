@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .elicitation.confirmation import Confirmation
     from .extension.hooks import Extension, Hooks
     from .extension.source import Auth, Source
-    from .oauth.sign_ins import UserSignIns
+    from .oauth.sign_ins import ApiSignIns
     from .workflows.bridged import BridgeWorkflows
 
 B = TypeVar("B", bound="Bridge")
@@ -242,7 +242,7 @@ class Bridge(ApiDocument):
         list_changed: bool = False,
         monitor: Monitor | None = None,
         observer: Observer | None = None,
-        sign_ins: "UserSignIns | None" = None,
+        sign_ins: "ApiSignIns | None" = None,
         catalog: Catalog | None = None,
         elicitor: Elicitor | None = None,
         asks: bool = True,

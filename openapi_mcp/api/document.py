@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..document.model import Document
     from ..extension.hooks import Extension
     from ..oauth.clients import OAuthSettings
-    from ..oauth.sign_ins import UserSignIns
+    from ..oauth.sign_ins import ApiSignIns
     from ..oauth.tokens import OAuthTokens
 
 
@@ -100,7 +100,7 @@ class ApiDocument:
     def oauth_tokens(
         self,
         static: Mapping[str, str] | None = None,
-        sign_ins: "UserSignIns | None" = None,
+        sign_ins: "ApiSignIns | None" = None,
         *,
         is_shown: bool = False,
     ) -> "OAuthTokens | None":

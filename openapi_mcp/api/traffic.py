@@ -20,7 +20,7 @@ from ..runtime.upstream.client import Upstream
 if TYPE_CHECKING:
     from ..extension.hooks import Extension
     from ..oauth.clients import OAuthSettings
-    from ..oauth.sign_ins import UserSignIns
+    from ..oauth.sign_ins import ApiSignIns
     from ..oauth.tokens import OAuthTokens
 
 
@@ -86,7 +86,7 @@ def oauth_tokens(
     settings: "OAuthSettings",
     candidates: Sequence[OAuthScheme],
     schemes: Mapping[str, SecurityScheme],
-    sign_ins: "UserSignIns | None",
+    sign_ins: "ApiSignIns | None",
     *,
     sign_in_port: int | None,
     is_shown: bool,
@@ -97,9 +97,9 @@ def oauth_tokens(
 
     if sign_ins is None and not is_shown:
         settings = replace(settings, callback=None)
-    tokens = OAuthTokens(settings, sign_ins or local_sign_ins(sign_in_port))
+    tokens = OAuthTokens(settings, sign_ins or local_sign_ins(sign_in_port), sign_ins.api if sign_ins else "")
     for scheme in candidates:
         tokens.add(scheme, schemes[scheme.name].variable)
     if sign_ins is not None:
-        sign_ins.sources = {name: source for name, source in tokens.sources.items() if source.is_personal}
+        sign_ins.learn(tokens.sources)
     return tokens if tokens.sources else None

@@ -30,6 +30,7 @@ from ..token_budget import BYTES_PER_TOKEN
 if TYPE_CHECKING:
     from ..authorization.rights import ScopeRights
     from ..contract.drift import DriftLog
+    from ..oauth.sign_ins import ApiSignIns
 
 Check: TypeAlias = Callable[[Bridge], object]
 """A function that raises BridgeError for a bridge that must not be served."""
@@ -184,8 +185,9 @@ class Gateway:
     @property
     def elicitor(self) -> Elicitor | None:
         """Questions to users of clients during calls, the same for all APIs."""
-        asking = [bridge.elicitor for bridge in self.bridges.values() if bridge.elicitor is not None]
-        return asking[0] if asking else None
+        bridges = self.bridges.values()
+        asking = [bridge.confirmation for bridge in bridges] + [bridge.elicitor for bridge in bridges]
+        return next((each for each in asking if each is not None), None)
 
     def find(self, name: str) -> tuple[Bridge, Tool]:
         """Return the bridge of the tool of a name, and its tool. Raises UnknownTool with the nearest name."""
@@ -214,10 +216,11 @@ class Gateway:
         list_changed: bool = False,
         monitor: Monitor | None = None,
         observer: Callable[[Bridge], Observer | None] = lambda _: None,
+        sign_ins: "Callable[[str], ApiSignIns | None]" = lambda _: None,
     ) -> Server:
         """Make an MCP server of the tools of all APIs, without a transport; the arguments are as of `Bridge.server`.
 
-        `observer` returns that of one API.
+        `observer` returns that of one API, `sign_ins` those for an API of some name.
         """
         from ..telemetry.records import of_api
         from .server import GatewayServer
@@ -227,6 +230,7 @@ class Gateway:
             name: bridge.server(
                 monitor=of_api(monitor, name) if monitor is not None else None,
                 observer=observer(bridge),
+                sign_ins=sign_ins(name),
                 catalog=Catalog(bridge.tools, sizes=bridge.sizes),
                 elicitor=elicitor,
             )

@@ -68,7 +68,7 @@ class SignInPages:
             return Response(headers=_HEADERS)
         try:
             pending = await self._sign_ins.find(request.query_params.get("id", ""))
-            if pending is None or pending.scheme not in self._sign_ins.sources:
+            if pending is None or self._sign_ins.source_of(pending) is None:
                 return _page("Not valid", _GONE, 404)
             cookie = secrets.token_urlsafe(32)
             is_identified = self._sign_ins.door is None
@@ -130,7 +130,7 @@ class SignInPages:
         """Return the authorization server at which a user is, or is next. Raises OAuthFailure."""
         if self._sign_ins.door is not None and not pending.is_identified:
             return await self._sign_ins.door.server()
-        source = self._sign_ins.sources.get(pending.scheme)
+        source = self._sign_ins.source_of(pending)
         if source is None or source.of_user(pending.user).key != pending.key:
             raise OAuthFailure("The document of this server has changed since the call was made. Make it again.")
         return source.server

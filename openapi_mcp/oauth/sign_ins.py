@@ -43,7 +43,7 @@ class UserSignIn:
 
     `browser` is the digest of the cookie of the browser that opened the page, `state` and `verifier` are those of the
     request for a code that it was sent away with. `is_identified`: the user has shown who they are. `session` is that
-    of the client which was asked (2025-11-25).
+    of the client which was asked (2025-11-25), `api` the name of the API where a server has several.
     """
 
     id: str
@@ -55,6 +55,7 @@ class UserSignIn:
     verifier: str = field(default="", repr=False)
     is_identified: bool = False
     session: str = field(default="", repr=False)
+    api: str = ""
 
     def is_answered_by(self, state: str) -> bool:
         """Return whether a state is that of the request for a code."""
@@ -89,10 +90,10 @@ class UserTokens:
 
 
 class UserSignIns:
-    """The sign-ins of all users of a server that browsers reach at `url` (a `SignIns`).
+    """The sign-ins of all users of a server that browsers reach at `url`.
 
     `door` tells who opens a page; without it this server and its user are on one machine. `sources` are those of the
-    newest document, by the names of their schemes. `tell` gets a session and the id of a page that was done.
+    newest documents, by the names of their APIs and schemes. `tell` gets a session and the id of a page that was done.
     """
 
     def __init__(self, url: str, store: SealedStore, door: DoorClient | None) -> None:
@@ -100,7 +101,7 @@ class UserSignIns:
         self.url = url.rstrip("/")
         self.door = door
         self.store = UserTokens(store)
-        self.sources: Mapping[str, TokenSource] = {}
+        self.sources: Mapping[tuple[str, str], TokenSource] = {}
         self._pending = store
 
     async def sign_in(self, source: TokenSource, tool: Tool, needed: SignInNeeded) -> None:
@@ -120,6 +121,10 @@ class UserSignIns:
                 done.cancel()
                 await asyncio.gather(done, return_exceptions=True)
         source.failure = None
+
+    def source_of(self, pending: UserSignIn) -> TokenSource | None:
+        """Return the source of the tokens that a sign-in is for; None if the documents have it no more."""
+        return self.sources.get((pending.api, pending.scheme))
 
     async def find(self, sign_in_id: str) -> UserSignIn | None:
         """Return the sign-in with an id; None for one that is done, too old or unknown. Raises OAuthFailure."""
@@ -159,11 +164,28 @@ class UserSignIns:
             asker = ASKER.get()
             session = "" if asker is None else asker.session_id
             page_id = secrets.token_urlsafe(_ID_BYTES)
-            pending = UserSignIn(page_id, source.name, source.key, source.user, session=session)
+            pending = UserSignIn(page_id, source.name, source.key, source.user, session=session, api=source.api)
             await self.keep(pending)
             await asyncio.to_thread(self._pending.put, f"link {source.key}", pending.id, LIFETIME)
-        message = f"Sign in to let the tools of this server call the API for you (security scheme {source.name})."
+        called = source.api or "the API"
+        message = f"Sign in to let the tools of this server call {called} for you (security scheme {source.name})."
         return WebPage(message, f"{self.url}{START}?id={pending.id}", pending.id)
+
+
+class ApiSignIns:
+    """The sign-ins of all users of a server for one of its APIs (a `SignIns`); `api` is empty for the only one."""
+
+    def __init__(self, users: UserSignIns, api: str = "") -> None:
+        self.api = api
+        self.store = users.store
+        self.sign_in = users.sign_in
+        self._users = users
+
+    def learn(self, sources: Mapping[str, TokenSource]) -> None:
+        """Take the sources of the newest document, by the names of their schemes, in the place of older ones."""
+        others = {key: source for key, source in self._users.sources.items() if key[0] != self.api}
+        personal = {(self.api, name): source for name, source in sources.items() if source.is_personal}
+        self._users.sources = others | personal
 
 
 def _nobody_listens(_session: str, _page: str) -> None:

@@ -64,7 +64,8 @@ class TokenSource:
     """The source of one scheme's tokens. `key` is that of its sign-in in `store`; `document` names it for errors.
 
     `is_machine` tells whether the client may have a token without a sign-in (client credentials), `is_personal` that
-    each user of this server signs in for themselves: `user` is the one of this source. `subject_token` is that of the
+    each user of this server signs in for themselves: `user` is the one of this source, `api` the name of the API where
+    a server has several. `subject_token` is that of the
     caller where it is exchanged for one that is for the API; `identity_provider` gives an assertion for it before.
     """
 
@@ -76,6 +77,7 @@ class TokenSource:
     is_machine: bool
     is_personal: bool = False
     user: str = field(default="", repr=False)
+    api: str = ""
     identity_provider: AuthorizationServer | None = None
     subject_token: str | None = field(default=None, repr=False)
     token: AccessToken | None = field(default=None, repr=False)
@@ -140,7 +142,9 @@ class TokenSource:
 
     def of_user(self, user: str) -> "TokenSource":
         """Return the source of the tokens of one user, who signs in for themselves."""
-        key = hashlib.sha256(json.dumps([self.name, self.server.hosts(), self.server.client.client_id, user]).encode())
+        server, client = self.server, self.server.client
+        asked = [client.client_id, client.audience, client.resource, server.scope]
+        key = hashlib.sha256(json.dumps([self.api, self.name, server.hosts(), asked, user]).encode())
         return self._copy(user=user, key=key.hexdigest())
 
     def _copy(self, **changes: str) -> "TokenSource":
@@ -194,11 +198,12 @@ class SignIns(Protocol):
 class OAuthTokens:
     """The tokens of a document's schemes by name: a CredentialSource (see `runtime.server.hooks`).
 
-    `sign_ins` let users sign in during calls.
+    `sign_ins` let users sign in during calls. `api` is the name of the API where a server has several.
     """
 
-    def __init__(self, settings: OAuthSettings, sign_ins: SignIns | None = None) -> None:
+    def __init__(self, settings: OAuthSettings, sign_ins: SignIns | None = None, api: str = "") -> None:
         self._sign_ins = sign_ins
+        self._api = api
         self.sources: dict[str, TokenSource] = {}
         self._settings = settings
         self._store = TokenStore()
@@ -221,6 +226,7 @@ class OAuthTokens:
                 name=scheme.name,
                 is_machine=bool(client.client_secret) and takes_clients and not is_personal,
                 is_personal=is_personal,
+                api=self._api,
                 identity_provider=_identity_provider(self._settings, scheme.name, client),
             )
 

@@ -18,7 +18,7 @@ from openapi_mcp.oauth.clients import OAuthClient
 from openapi_mcp.oauth.endpoints import AccessToken, AuthorizationServer
 from openapi_mcp.oauth.pages import SignInPages
 from openapi_mcp.oauth.sealed_store import InMemory, SealedStore
-from openapi_mcp.oauth.sign_ins import UserSignIns
+from openapi_mcp.oauth.sign_ins import ApiSignIns, UserSignIns
 from openapi_mcp.oauth.store import VARIABLE
 from openapi_mcp.runtime.server.grants import GRANT, Grant
 from openapi_mcp.runtime.server.server import Server
@@ -41,7 +41,7 @@ def within(
 
     async def run(bridge: Bridge) -> None:
         sign_ins = UserSignIns(public, SealedStore(InMemory(), b"secret"), None)
-        server = bridge.server(sign_ins=sign_ins)
+        server = bridge.server(sign_ins=ApiSignIns(sign_ins))
         try:
             await test(server, sign_ins)
         finally:
@@ -62,7 +62,7 @@ async def call(server: Server, user: str) -> str:
 
 
 def sign_in(sign_ins: UserSignIns, user: str, token: AccessToken) -> None:
-    sign_ins.store.put(sign_ins.sources["key"].of_user(user).key, token)
+    sign_ins.store.put(sign_ins.sources["", "key"].of_user(user).key, token)
 
 
 def test_token_that_the_api_refuses_is_renewed_for_its_user_alone(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_token_that_the_api_refuses_is_renewed_for_its_user_alone(tmp_path: Path
         assert "***" in await call(server, "bob")
         assert backend.calls == ["old-token", "new-token", "other-token"]
         assert backend.grants[0]["refresh_token"] == "refreshing"
-        stored = sign_ins.store.get(sign_ins.sources["key"].of_user("ann").key)
+        stored = sign_ins.store.get(sign_ins.sources["", "key"].of_user("ann").key)
         assert stored is not None
         assert (stored.value, stored.refresh_token) == ("new-token", "next")
 
@@ -103,7 +103,7 @@ def test_token_of_another_client_or_server_is_not_used(tmp_path: Path) -> None:
     backend = Backend([REFUSED], {"token"})
 
     async def test(server: Server, sign_ins: UserSignIns) -> None:
-        source = sign_ins.sources["key"]
+        source = sign_ins.sources["", "key"]
         keys = {source.of_user(user).key for user in ("ann", "bob", "ann ", "session ann", "")}
         assert len(keys) == 5
         assert source.of_user("ann").key == source.of_user("ann").key
@@ -152,7 +152,7 @@ def test_sign_in_does_not_go_on_at_a_server_that_the_document_did_not_name_then(
             name="key", authorization_url="https://evil.test/auth", token_url="https://evil.test/token"
         )
         other = AuthorizationServer(scheme, OAuthClient(client_id="me"))
-        sign_ins.sources = {"key": replace(sign_ins.sources["key"], server=other)}
+        sign_ins.sources = {("", "key"): replace(sign_ins.sources["", "key"], server=other)}
         transport = httpx.ASGITransport(Starlette(routes=SignInPages(sign_ins).routes()))
         async with httpx.AsyncClient(transport=transport) as browser:
             refused = await browser.get(page)

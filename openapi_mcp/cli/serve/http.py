@@ -11,7 +11,7 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,7 +66,7 @@ def serve(settings: Settings, served: "Served", http: HttpSettings) -> None:
         if http.sign_in_url is not None:
             from . import sign_ins
 
-            sign_ins.check(_only(served, "--sign-in-url"), http, local=local)
+            sign_ins.check(served.config, bridges, http, local=local)
         url = runtime_serve.url(listener, http.path)
         connections = [*report.connections(served, url), *page.connection(http, url, local=local)]
         if http.workers == 1:
@@ -86,13 +86,6 @@ def serve(settings: Settings, served: "Served", http: HttpSettings) -> None:
                 print_start(served, connections)
                 worker = ServerWorker(settings, _with_secret(http), folder, local=local)
                 _serve_workers(worker, listener, http.workers)
-
-
-def _only(served: "Served", option: str) -> Bridge:
-    """Return the bridge of a server of one API. Raises UsageError for an option that several cannot have."""
-    if isinstance(served, Bridge):
-        return served
-    raise UsageError(f"{option} is for a server of one API", where=option, hint="serve that API on its own")
 
 
 def _serve_workers(worker: "ServerWorker", listener: socket.socket, workers: int) -> None:
@@ -139,18 +132,6 @@ def _app(
     """
     redis = reloader.served.config.redis
     channel = _replica_channel(redis, http, folder) if redis else WorkerChannel(folder) if has_siblings else None
-
-    @asynccontextmanager
-    async def reloading() -> AsyncIterator[None]:
-        STOP_HANDLER.loop_runs = True
-        if isinstance(channel, ReplicaChannel):
-            await channel.synchronised()
-        async with reloader.running():
-            preparation = None if door is None else asyncio.create_task(door.prepare())
-            yield
-            if preparation is not None:
-                preparation.cancel()
-
     door = None if http.door is None else _door(http.door, reloader)
     secret = http.session_secret
     app = create_app(
@@ -167,7 +148,7 @@ def _app(
         max_body_bytes=http.max_body_bytes,
         request_timeout=http.request_timeout,
         channel=channel,
-        background=reloading,
+        background=partial(_background, reloader, channel, door),
     )
     if door is not None:
         app.router.routes.extend(door.routes())
@@ -177,6 +158,21 @@ def _app(
         users.tell = app.sessions.complete
     _add_routes(app, reloader, http, users)
     return app
+
+
+@asynccontextmanager
+async def _background(
+    reloader: Reloader, channel: WorkerChannel | None, door: "OAuthDoor | None"
+) -> AsyncIterator[None]:
+    """Reload the tools and prepare the door for as long as the application runs."""
+    STOP_HANDLER.loop_runs = True
+    if isinstance(channel, ReplicaChannel):
+        await channel.synchronised()
+    async with reloader.running():
+        preparation = None if door is None else asyncio.create_task(door.prepare())
+        yield
+        if preparation is not None:
+            preparation.cancel()
 
 
 def _add_routes(app: Starlette, reloader: Reloader, http: HttpSettings, users: "UserSignIns | None") -> None:
@@ -267,7 +263,7 @@ def _sign_ins(served: "Served", http: HttpSettings, folder: Path | None) -> "Use
         return None
     from .sign_ins import sign_ins
 
-    return sign_ins(_only(served, "--sign-in-url"), http, _tls(served.config), folder)
+    return sign_ins(served.config, http, _tls(served.config), folder)
 
 
 def _tls(config: Config) -> "Tls":

@@ -27,7 +27,7 @@ from .threads import in_daemon_thread
 
 if TYPE_CHECKING:  # servers over stdio have no pages, and most serve one API
     from ...gateway.gateway import Served
-    from ...oauth.sign_ins import UserSignIns
+    from ...oauth.sign_ins import ApiSignIns, UserSignIns
     from ...telemetry.feed import CallFeed
 
 HANGUP: Final = getattr(signal, "SIGHUP", None)
@@ -186,14 +186,24 @@ def _server(served: "Served", feed: "CallFeed | None", sign_ins: "UserSignIns | 
     can_change = served.config.source != "-" and (served.config.watch or HANGUP is not None)
     monitor = _monitor(served.config, several=not isinstance(served, Bridge))
     monitor = feed.monitor(monitor) if feed else monitor
+    of_api = _sign_ins_of(sign_ins)
 
     def observer(bridge: Bridge) -> Observer | None:
         return feed.observer(bridge.drift.observe if bridge.drift else None) if feed else None
 
     if not isinstance(served, Bridge):
-        return served.server(list_changed=can_change, monitor=monitor, observer=observer)
+        return served.server(list_changed=can_change, monitor=monitor, observer=observer, sign_ins=of_api)
     destinations.check(served)
-    return served.server(list_changed=can_change, monitor=monitor, observer=observer(served), sign_ins=sign_ins)
+    return served.server(list_changed=can_change, monitor=monitor, observer=observer(served), sign_ins=of_api(""))
+
+
+def _sign_ins_of(users: "UserSignIns | None") -> "Callable[[str], ApiSignIns | None]":
+    """Return a function that returns the sign-ins of users for an API of some name; None without `--sign-in-url`."""
+    if users is None:
+        return lambda _: None
+    from ...oauth.sign_ins import ApiSignIns
+
+    return lambda api: ApiSignIns(users, api)
 
 
 def _monitor(config: Config, *, several: bool = False) -> Monitor | None:

@@ -2,11 +2,13 @@
 
 import secrets
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from ...authorization.discovery import Tls
 from ...bridge import Bridge
+from ...config import Config
 from ...egress.addresses import is_loopback_name
 from ...errors import UsageError
 from ...oauth.clients import CALLBACK
@@ -16,31 +18,35 @@ from ...oauth.sign_ins import UserSignIns
 from ..settings import HttpSettings
 
 
-def check(bridge: Bridge, http: HttpSettings, *, local: bool) -> None:
-    """Raise UsageError where users could not sign in, or nobody would know who they are."""
-    url = bridge.config.sign_in_url
+def check(config: Config, bridges: Iterable[Bridge], http: HttpSettings, *, local: bool) -> None:
+    """Raise UsageError where users could not sign in for any API, or nobody would know who they are."""
+    url = config.sign_in_url
     if url is None:
         return
     where = f"--sign-in-url {url}"
-    if http.workers > 1 and not bridge.config.redis and not hasattr(socket, "AF_UNIX"):
+    if http.workers > 1 and not config.redis and not hasattr(socket, "AF_UNIX"):
         hint = "use --redis, or --workers 1"
         raise UsageError("on this system workers share sign-ins through Redis only", where=where, hint=hint)
     if http.door is None and not (local and is_loopback_name(urlsplit(url).hostname or "")):
         hint = "name the authorization server of your users with --auth-issuer, or use this server on its machine only"
         message = "without identities of callers, a link could be used by somebody else than who asked for it"
         raise UsageError(message, where=where, hint=hint)
-    tokens = bridge.oauth_tokens(bridge.request_options().credentials, is_shown=True)
-    if tokens is None or not any(source.is_personal for source in tokens.sources.values()):
+    if not any(map(_takes_users, bridges)):
         hint = f"register a client with the API's provider, with {url}{CALLBACK}; then set --oauth SCHEME.client-id=…"
         raise UsageError("no security scheme of the document lets users sign in here", where=where, hint=hint)
 
 
-def sign_ins(bridge: Bridge, http: HttpSettings, tls: Tls, folder: Path | None) -> UserSignIns | None:
+def _takes_users(bridge: Bridge) -> bool:
+    """Return whether users sign in for an API, each for themselves."""
+    tokens = bridge.oauth_tokens(bridge.request_options().credentials, is_shown=True)
+    return tokens is not None and any(source.is_personal for source in tokens.sources.values())
+
+
+def sign_ins(config: Config, http: HttpSettings, tls: Tls, folder: Path | None) -> UserSignIns | None:
     """Return the sign-ins of users, which all processes in `folder`, or with the same Redis, share; None without a URL.
 
     `tls` is for requests to the door's authorization server.
     """
-    config = bridge.config
     if config.sign_in_url is None:
         return None
     secret = (http.session_secret or secrets.token_urlsafe(32)).encode()

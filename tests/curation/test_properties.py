@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from openapi_mcp.curation.arguments import Changes, InputParts
+from openapi_mcp.curation.properties import changed_within
 from openapi_mcp.runtime.errors import RequestError
 from openapi_mcp.runtime.request.build import RequestOptions, build_request
-from openapi_mcp.runtime.tool import Tool
+from openapi_mcp.runtime.tool import Argument, Tool
 from tests.compiling import STRING, Json, compiled_operation, json_body, ref, schemas
 
 BASE = RequestOptions(base_url="http://api.test")
@@ -126,3 +128,30 @@ def test_a_variable_within_an_argument_is_read_when_the_server_starts() -> None:
     assert json.loads(build_request(tool, {"options": {}}, options).read()) == {"options": {"token": "s"}}
     with pytest.raises(RequestError, match="API_PET_TOKEN"):
         sent(tool, {"options": {}})
+
+
+def test_a_property_that_another_branch_demands_is_not_demanded_of_models() -> None:
+    demand = {"required": ["mode", "size"]}
+    tool, problems = with_options({"allOf": [curated(mode={"fixed": "fast"}, size={}), demand]})
+    assert options_of(tool) == {
+        "allOf": [{"type": "object", "properties": {"size": STRING}}, {"required": ["size"]}],
+    }
+    assert sent(tool, {"options": {"size": "x"}}) == {"options": {"size": "x", "mode": "fast"}}
+    assert not problems
+
+
+def test_a_property_of_an_object_and_of_its_branches_is_hidden_in_all() -> None:
+    hidden = {"mode": {**STRING, "x-mcp": {"fixed": "fast"}}}
+    tool, _ = with_options(
+        {"type": "object", "properties": hidden, "anyOf": [{"properties": {"mode": {"enum": ["a"]}}}, {}]}
+    )
+    assert "mode" not in json.dumps(options_of(tool))
+
+
+def test_branches_that_multiply_are_given_up_in_bounded_time() -> None:
+    definitions = {f"L{level}": {"allOf": [{"$ref": f"#/$defs/L{level + 1}"}] * 2} for level in range(50)}
+    definitions["L50"] = {"type": "object", "properties": {"mode": STRING}}
+    schema = {"type": "object", "properties": {"options": {"$ref": "#/$defs/L0"}}, "$defs": definitions}
+    argument = Argument(name="options", location="body", wire_name="options")
+    change = Changes(keys={"fixed": "fast"}, problem=lambda _: None)
+    assert changed_within(InputParts(schema, (argument,)), "options", ("mode",), change, 0) is None

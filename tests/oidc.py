@@ -1,5 +1,7 @@
 """The authorization server of the tests, in a process of its own, and a user who signs in on its pages."""
 
+import base64
+import hashlib
 import json
 import re
 import subprocess
@@ -8,13 +10,16 @@ from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urljoin
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 import httpx
 
 CLIENTS: Final = Path(__file__).parent / "clients"
 CLIENT_ID: Final = "bridge"
 CLIENT_SECRET: Final = "a-secret-of-at-least-thirty-two-characters"
+
+CLIENT_REDIRECT: Final = "http://127.0.0.1:9999/callback"
+"""Address to which the authorization server of MCP clients redirects the clients of the tests."""
 
 MAX_STEPS: Final = 20
 """Pages and redirects of a sign-in."""
@@ -104,3 +109,35 @@ def _submit(browser: httpx.Client, page: httpx.Response, name: str) -> httpx.Res
     fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page.text))
     fields |= {"login": name, "password": "any"} if 'name="login"' in page.text else {}
     return browser.post(urljoin(str(page.url), unescape(action[1])), data=fields)
+
+
+def user_token(issuer: str, name: str, scope: str, resource: str, *, secret: str = CLIENT_SECRET) -> str:
+    """Return the token of a user for a resource, as an MCP client gets it; the user consents to that scope only."""
+    verifier = "a-verifier-of-at-least-forty-three-characters"
+    digest = hashlib.sha256(verifier.encode()).digest()
+    asked = {
+        "client_id": CLIENT_ID,
+        "response_type": "code",
+        "redirect_uri": CLIENT_REDIRECT,
+        "scope": scope,
+        "resource": resource,
+        "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
+        "code_challenge_method": "S256",
+    }
+    address = sign_in(f"{issuer}/auth?{urlencode(asked)}", name, until=CLIENT_REDIRECT)
+    code = parse_qs(urlsplit(address).query)["code"][0]
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": CLIENT_REDIRECT,
+        "code_verifier": verifier,
+    }
+    answered = httpx.post(f"{issuer}/token", data=form, auth=(CLIENT_ID, secret))
+    return str(answered.raise_for_status().json()["access_token"])
+
+
+def claims(token: str) -> dict[str, Any]:
+    """Return the claims of a JSON Web Token."""
+    part = token.split(".")[1]
+    value: dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    return value

@@ -1,20 +1,14 @@
 """The official client signs in at a real authorization server and calls tools, in both eras; a step-up; two workers."""
 
 import asyncio
-import base64
-import hashlib
 import json
-import os
-import socket
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import httpx2
@@ -26,16 +20,14 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull,
 from pydantic import AnyUrl
 
 from tests.authorization.doors import DOCUMENT, SCOPES
-from tests.command import ROOT
-from tests.oidc import CLIENT_ID, CLIENT_SECRET, authorization_server, sign_in
+from tests.oauth.user_sign_ins import serving
+from tests.oidc import CLIENT_ID, CLIENT_REDIRECT, CLIENT_SECRET, authorization_server, sign_in, user_token
 from tests.runtime.echo import Echo, answer, echoing
+from tests.servers import free_port
 
 pytestmark = pytest.mark.process
 
-CALLBACK: Final = "http://127.0.0.1:9999/callback"
 ALL: Final = {"listPets", "createPet", "deletePets", "getStatus"}
-MAX_START_SECONDS: Final = 60.0
-"""Time until a server answers: the machine may be busy."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +46,7 @@ class Stage:
 
     def token_of_user(self, name: str, *scopes: str) -> str:
         """Return a token of a user who signed in and consented to some scopes only."""
-        verifier = "a-verifier-of-at-least-forty-three-characters"
-        digest = hashlib.sha256(verifier.encode()).digest()
-        asked = {
-            "client_id": CLIENT_ID,
-            "response_type": "code",
-            "redirect_uri": CALLBACK,
-            "scope": " ".join(scopes),
-            "resource": self.url,
-            "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
-            "code_challenge_method": "S256",
-        }
-        address = sign_in(f"{self.issuer}/auth?{urlencode(asked)}", name, until=CALLBACK)
-        code = parse_qs(urlsplit(address).query)["code"][0]
-        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK, "code_verifier": verifier}
-        answered = httpx.post(f"{self.issuer}/token", data=form, auth=(CLIENT_ID, CLIENT_SECRET))
-        return str(answered.raise_for_status().json()["access_token"])
+        return user_token(self.issuer, name, " ".join(scopes), self.url)
 
 
 @pytest.fixture(scope="module")
@@ -82,36 +59,17 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     with echoing() as api, authorization_server(node, scopes=sorted(SCOPES)) as issuer:
         api.respond = lambda _: answer(b'["Minka"]', "Content-Type: application/json")
         (folder / "pets.json").write_text(json.dumps({**DOCUMENT, "servers": [{"url": api.url}]}))
-        with serving(folder / "pets.json", issuer) as url:
+        with bridge(folder / "pets.json", issuer) as url:
             yield Stage(api, issuer, url)
 
 
 @contextmanager
-def serving(document: Path, issuer: str, *options: str) -> Iterator[str]:
+def bridge(document: Path, issuer: str, *options: str) -> Iterator[str]:
     """Run `openapi-mcp serve` with a door on a free port; yield its URL, which is its canonical URI."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     url = f"http://127.0.0.1:{port}/mcp"
-    door = ["--auth-issuer", issuer, "--auth-audience", url]
-    command = [sys.executable, "-m", "openapi_mcp", "serve", str(document), "--port", str(port), *door, *options]
-    environment = {**os.environ, "OPENAPI_MCP_AUTH_TOKEN": ""}
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stderr is not None
-        try:
-            deadline = time.monotonic() + MAX_START_SECONDS
-            while time.monotonic() < deadline and process.poll() is None:
-                try:
-                    httpx.get(f"http://127.0.0.1:{port}/health")
-                except httpx.TransportError:
-                    time.sleep(0.1)
-                else:
-                    break
-            yield url
-        finally:
-            process.terminate()
-            errors = process.stderr.read()
-    assert "Traceback" not in errors, errors
+    with serving(str(document), document.parent, port, "--auth-issuer", issuer, "--auth-audience", url, *options):
+        yield url
 
 
 @dataclass
@@ -142,7 +100,7 @@ def signing_in(url: str, storage: Storage, name: str = "alice") -> OAuthClientPr
     async def redirect(address: str) -> None:
         query = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
         storage.signed_in.append(query)
-        reached.append(await asyncio.to_thread(sign_in, address, name, until=CALLBACK))
+        reached.append(await asyncio.to_thread(sign_in, address, name, until=CLIENT_REDIRECT))
 
     async def callback() -> AuthorizationCodeResult:
         query = parse_qs(urlsplit(reached.pop()).query)
@@ -150,7 +108,7 @@ def signing_in(url: str, storage: Storage, name: str = "alice") -> OAuthClientPr
 
     metadata = OAuthClientMetadata(
         client_name="the client of the tests",
-        redirect_uris=[AnyUrl(CALLBACK)],
+        redirect_uris=[AnyUrl(CLIENT_REDIRECT)],
         grant_types=["authorization_code", "refresh_token"],
         response_types=["code"],
     )
@@ -218,7 +176,7 @@ def test_tokens_of_the_same_issuer_for_another_server_are_refused(stage: Stage) 
 
 def test_every_worker_verifies_tokens(stage: Stage, tmp_path: Path) -> None:
     (tmp_path / "pets.json").write_text(json.dumps({**DOCUMENT, "servers": [{"url": stage.api.url}]}))
-    with serving(tmp_path / "pets.json", stage.issuer, "--workers", "2") as url:
+    with bridge(tmp_path / "pets.json", stage.issuer, "--workers", "2") as url:
         token = stage.token("pets:read", resource=url)
         statuses = {ask(url, token).status_code for _ in range(8)} | {ask(url, token + "x").status_code for _ in "1234"}
     assert statuses == {200, 401}

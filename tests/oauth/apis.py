@@ -1,4 +1,4 @@
-"""An API and a token endpoint of the tests in one application, which remembers what it received."""
+"""An API and a token endpoint of the tests in one application, which remembers what it received; calls by callers."""
 
 import asyncio
 import base64
@@ -13,6 +13,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from openapi_mcp.bridge import Bridge
+from openapi_mcp.runtime.server.grants import SUBJECT_TOKEN
+from openapi_mcp.runtime.types import CallToolResult
 
 
 @dataclass
@@ -63,3 +67,21 @@ def write_document(folder: Path, api: str, flows: Mapping[str, Any], **scheme: A
     path = folder / "pets.json"
     path.write_text(json.dumps(root))
     return str(path)
+
+
+def call_as(bridge: Bridge, *tokens: str) -> list[CallToolResult]:
+    """Call `listPets` as the callers that have these tokens, all at once."""
+
+    async def run() -> list[CallToolResult]:
+        server = bridge.server()
+
+        async def as_caller(token: str) -> CallToolResult:
+            SUBJECT_TOKEN.set(token)
+            return await server.call("listPets", {})
+
+        try:
+            return list(await asyncio.gather(*map(as_caller, tokens)))
+        finally:
+            await server.aclose()
+
+    return asyncio.run(run())

@@ -24,18 +24,8 @@ from starlette.routing import Route
 
 from tests.chromium import chromium
 from tests.oauth.apis import Backend
-from tests.oauth.user_sign_ins import (
-    CLIENT_REDIRECT,
-    HANDSHAKE,
-    STATELESS,
-    Caller,
-    World,
-    claims,
-    oauth_flow,
-    page_of,
-    serving,
-)
-from tests.oidc import CLIENT_ID, Person, authorization_server
+from tests.oauth.user_sign_ins import HANDSHAKE, STATELESS, Caller, World, oauth_flow, page_of, serving
+from tests.oidc import CLIENT_ID, CLIENT_REDIRECT, Person, authorization_server, claims
 from tests.recording import Recorder, places_of, recording
 from tests.replicas.servers import redis
 from tests.servers import free_port, running

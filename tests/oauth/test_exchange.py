@@ -1,6 +1,5 @@
 """Tokens of callers that are exchanged for tokens of the API, and headers of callers that the API gets."""
 
-import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +14,7 @@ from openapi_mcp.cli.settings import HttpSettings
 from openapi_mcp.config import Config
 from openapi_mcp.errors import UsageError
 from openapi_mcp.runtime.http.app import create_app
-from openapi_mcp.runtime.server.grants import SUBJECT_TOKEN
-from openapi_mcp.runtime.types import CallToolResult
-from tests.oauth.apis import Backend, write_document
+from tests.oauth.apis import Backend, call_as, write_document
 from tests.servers import running
 
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -44,28 +41,10 @@ def bridge(folder: Path, url: str, exchange: str = "token-exchange") -> Bridge:
     )
 
 
-def call(opened: Bridge, *callers: str) -> list[CallToolResult]:
-    """Call as each of the callers, all at once."""
-
-    async def run() -> list[CallToolResult]:
-        server = opened.server()
-
-        async def as_caller(token: str) -> CallToolResult:
-            SUBJECT_TOKEN.set(token)
-            return await server.call("listPets", {})
-
-        try:
-            return list(await asyncio.gather(*map(as_caller, callers)))
-        finally:
-            await server.aclose()
-
-    return asyncio.run(run())
-
-
 def test_each_caller_has_a_token_of_its_own(tmp_path: Path) -> None:
     backend = ExchangingBackend([], {"api-token-of-alice-token", "api-token-of-bob-token"}, delay=0.05)
     with running(backend.app) as url:
-        results = call(bridge(tmp_path, url), "alice-token", "bob-token", "alice-token")
+        results = call_as(bridge(tmp_path, url), "alice-token", "bob-token", "alice-token")
     assert not any(result.is_error for result in results)
     assert sorted(backend.tokens) == ["alice-token", "bob-token"]
     assert sorted(backend.calls) == ["api-token-of-alice-token"] * 2 + ["api-token-of-bob-token"]
@@ -81,7 +60,7 @@ def test_each_caller_has_a_token_of_its_own(tmp_path: Path) -> None:
 def test_a_token_may_be_an_assertion(tmp_path: Path) -> None:
     backend = ExchangingBackend([], {"api-token-of-alice-token"})
     with running(backend.app) as url:
-        call(bridge(tmp_path, url, "jwt-bearer"), "alice-token")
+        call_as(bridge(tmp_path, url, "jwt-bearer"), "alice-token")
     assert backend.grants[0]["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer"
     assert backend.tokens == ["alice-token"]
 
@@ -89,7 +68,7 @@ def test_a_token_may_be_an_assertion(tmp_path: Path) -> None:
 def test_a_caller_without_a_token_is_told_so(tmp_path: Path) -> None:
     backend = ExchangingBackend([])
     with running(backend.app) as url:
-        (result,) = call(bridge(tmp_path, url), "")
+        (result,) = call_as(bridge(tmp_path, url), "")
     assert result.is_error
     assert "this caller has none: start the server with --auth-issuer" in json.dumps(result.content)
     assert backend.calls == []
@@ -102,7 +81,7 @@ def test_the_token_of_the_caller_never_reaches_the_api_or_a_result(tmp_path: Pat
 
     backend = Refusing([])
     with running(backend.app) as url:
-        (result,) = call(bridge(tmp_path, url), "alice-token")
+        (result,) = call_as(bridge(tmp_path, url), "alice-token")
     assert result.is_error
     assert "alice-token" not in json.dumps(result.content)
     assert backend.calls == []

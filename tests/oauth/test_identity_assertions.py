@@ -13,11 +13,9 @@ import pytest
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.errors import UsageError
-from openapi_mcp.runtime.server.grants import SUBJECT_TOKEN
-from openapi_mcp.runtime.types import CallToolResult
-from tests.oauth.apis import Backend, write_document
-from tests.oauth.user_sign_ins import AnyToken, claims
-from tests.oidc import CLIENT_ID, CLIENT_SECRET, authorization_server
+from tests.oauth.apis import Backend, call_as, write_document
+from tests.oauth.user_sign_ins import AnyToken
+from tests.oidc import CLIENT_ID, CLIENT_SECRET, authorization_server, claims
 from tests.servers import running
 
 pytestmark = pytest.mark.process
@@ -47,21 +45,6 @@ class World:
         client = [f"key.client-id={CLIENT_ID}", f"key.client-secret={CLIENT_SECRET}", "key.exchange=id-jag"]
         return Bridge.open(Config.from_options(path, {"no_cache": True, "oauth": [*client, *fields]}))
 
-    def call(self, bridge: Bridge, *callers: str) -> list[CallToolResult]:
-        async def run() -> list[CallToolResult]:
-            server = bridge.server()
-
-            async def as_caller(token: str) -> CallToolResult:
-                SUBJECT_TOKEN.set(token)
-                return await server.call("listPets", {})
-
-            try:
-                return list(await asyncio.gather(*map(as_caller, callers)))
-            finally:
-                await server.aclose()
-
-        return asyncio.run(run())
-
 
 @contextmanager
 def _world(node: Path, folder: Path) -> Iterator[World]:
@@ -83,7 +66,7 @@ def it(node: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def test_the_api_gets_a_token_of_its_own_issuer_for_the_subject_of_the_caller(it: World) -> None:
     caller = it.token()
     bridge = it.bridge(f"key.idp-token-url={it.idp}/token", f"key.resource={API}")
-    first, again = it.call(bridge, caller, caller)
+    first, again = call_as(bridge, caller, caller)
     assert not first.is_error, first.content
     assert not again.is_error
     (token,) = set(it.api.calls)
@@ -95,7 +78,7 @@ def test_the_api_gets_a_token_of_its_own_issuer_for_the_subject_of_the_caller(it
 
 def test_a_caller_whom_the_identity_provider_does_not_know_is_refused(it: World) -> None:
     before = len(it.api.calls)
-    (refused,) = it.call(it.bridge(f"key.idp-token-url={it.idp}/token"), it.token()[:-8] + "AAAAAAAA")
+    (refused,) = call_as(it.bridge(f"key.idp-token-url={it.idp}/token"), it.token()[:-8] + "AAAAAAAA")
     assert refused.is_error
     assert "invalid_grant" in repr(refused.content)
     assert len(it.api.calls) == before

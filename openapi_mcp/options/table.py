@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from .api import API_OPTIONS
+from .check import CHECK_OPTIONS
 from .commands import COMMAND_OPTIONS
-from .judgement import CHECK_OPTIONS
 from .option import Option
 from .server import SERVER_OPTIONS
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .extension.hooks import Extension, Hooks
     from .extension.source import Auth, Source
     from .oauth.sign_ins import ApiSignIns
-    from .workflows.bridged import BridgeWorkflows
+    from .workflows.loader import BridgeWorkflows
 
 B = TypeVar("B", bound="Bridge")
 
@@ -160,13 +160,13 @@ class Bridge(ApiDocument):
         """The workflows that are tools, and the bridges of other documents that they call; None without any."""
         if not (self.config.workflow_files or self.config.workflows):
             return None
-        from .workflows.bridged import load_for
+        from .workflows.loader import load_for
 
         return load_for(self, Bridge.open, self.confirmation)
 
     def unlisted(self, wanted: frozenset[str]) -> tuple[Tool, ...]:
         """Return tools of some operations (see `Selection.only`), whatever is selected. Raises DocumentError."""
-        from .workflows.bridged import settings_of_unlisted
+        from .workflows.loader import settings_of_unlisted
 
         found = self._read(settings_of_unlisted(self.config, wanted), lambda _: None, with_document=False)
         return _extended(found, self.extension).tools

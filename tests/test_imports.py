@@ -51,7 +51,7 @@ RARE = {
     "runtime.server.deviations",
     "runtime.server.functions",
     "tools.names",
-    "workflows.bridged",
+    "workflows.loader",
 }
 """Modules that few starts need, or that only a call needs: imported where they are used."""
 HTTP_SERVER = {"starlette", "uvicorn"}

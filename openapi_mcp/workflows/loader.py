@@ -29,9 +29,11 @@ from ..runtime.tool import SecurityScheme, Tool
 from ..selection import Selection
 from ..token_budget import BYTES_PER_TOKEN
 from ..tools.operations import operations
-from .loading import WorkflowSources, load
-from .references import ANY_METHOD, CalledApi
-from .tools import WorkflowLimits, Workflows, WorkflowTool
+from .compiler import WorkflowCompiler
+from .documents import DescriptionReader
+from .references import ANY_METHOD, CalledApi, OperationReferences, workflow_ids
+from .short_form import description_of
+from .tools import Consent, WorkflowLimits, Workflows, WorkflowTool, workflow_tools
 
 if TYPE_CHECKING:
     from ..elicitation.confirmation import Confirmation
@@ -165,7 +167,7 @@ def load_for(
 ) -> BridgeWorkflows:
     """Return the workflows of a bridge. `confirmation` asks users before calls.
 
-    Raises DocumentError and UsageError as `loading.load` does.
+    Raises DocumentError for a file that is no Arazzo Description, and UsageError for a table that is no workflow.
     """
     config, others = bridge.config, dict[str, ServedApi]()
 
@@ -180,19 +182,46 @@ def load_for(
         others[address] = other
         return DocumentApi(address, other)
 
-    policy = EgressPolicy(config.egress)
-    fetcher = Fetcher("", certificates=config.compile_options.certificates, egress=policy)
-    sources = WorkflowSources(
-        files=config.workflow_files, settings=config.workflows, allow_remote=config.allow_remote_refs
-    )
     seconds, size = config.total_timeout or None, config.result_tokens * BYTES_PER_TOKEN
     prefix = f"{config.prefix}{'' if config.prefix.endswith(('_', '-')) else '_'}" if config.prefix else ""
     room = config.profile.room_for_name(bridge.document_info.implementation.name)
     limits = WorkflowLimits(seconds=seconds, result_bytes=size, prefix=prefix, max_name=room)
     names = {tool.name for tool in bridge.tools} | NAMES | CODE_NAMES
     consent = None if confirmation is None else WorkflowConsent(confirmation)
-    own = DocumentApi("", bridge)
-    return BridgeWorkflows(load(sources, fetcher, own, open_api, limits, taken=names, consent=consent), others)
+    return BridgeWorkflows(
+        _load(config, DocumentApi("", bridge), open_api, limits, taken=names, consent=consent), others
+    )
+
+
+def _load(
+    config: Config,
+    own: CalledApi,
+    open_api: Callable[[str], CalledApi],
+    limits: WorkflowLimits,
+    *,
+    taken: Collection[str],
+    consent: Consent | None,
+) -> Workflows:
+    """Return the workflows that the options name. `own` is the API that is served, `open_api` opens another document.
+
+    No tool has a name that is `taken`.
+    """
+    fetcher = Fetcher("", certificates=config.compile_options.certificates, egress=EgressPolicy(config.egress))
+    settings = None if config.workflows is None else description_of(config.workflows)
+    reader = DescriptionReader(fetcher, allow_remote=config.allow_remote_refs)
+    roots = reader.read_all(config.workflow_files, settings)
+    references = OperationReferences(reader, own, open_api)
+    problems: list[Problem] = []
+    workflows = WorkflowCompiler(references, problems.append).compile(list(reader.found.values()))
+    listed = dict.fromkeys((root.identity, name) for root in roots for name in workflow_ids(root))
+    keys = [key for key in listed if key in workflows]
+    return Workflows(
+        tools=workflow_tools(workflows, keys, limits, taken, consent),
+        problems=tuple(dict.fromkeys([*reader.problems, *references.problems, *problems])),
+        digests={redact(file.uri): file.digest for file in reader.files},
+        validators={redact(file.uri): file.validators for file in reader.files if file.validators},
+        apis={name: api.uri for name, api in references.apis.items() if name},
+    )
 
 
 def _settings_of_other(config: Config, address: str) -> Config:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from .code_mode.limits import DEFAULT_LIMITS, CodeLimits
 from .errors import UsageError
-from .runtime.server.catalog import Catalog, ListedTool
+from .runtime.server.catalog import BuiltinTool, Catalog, ListedTool
 from .runtime.tool import Tool
 from .token_budget import tokens, tokens_of_bytes
 
@@ -90,11 +90,12 @@ def catalog(
     store: "IndexStore | None" = None,
     max_listed: int = MAX_LISTED_TOOLS,
     select: str = "never",
+    workflows: Sequence[BuiltinTool] = (),
 ) -> Catalog:
     """Return the tools as a mode offers them; `pinned` are listed in a search as well; `sizes` are those of Catalog.
 
     The index of a search is kept in `store`. `max_listed` is as for `decide`. `select`
-    tells which tools are listed with the arguments of `answers.arguments`.
+    tells which tools are listed with the arguments of `answers.arguments`. Programs may call the `workflows`.
 
     Raises UsageError for a pin that is no tool or has the name of a search tool, where SQLite has no full-text search,
     and where the sandbox of code mode is not installed.
@@ -112,7 +113,7 @@ def catalog(
         hint = "use --mode all, or another build of Python"
         raise UsageError(message, where=f"--mode {mode}", hint=hint)
     if mode is Mode.CODE:
-        return _code_catalog(tools, pinned, page_size, limits, store)
+        return _code_catalog(tools, pinned, page_size, limits, store, workflows=workflows)
     found = search_catalog(tools, pinned=pinned, page_size=page_size, store=store)
     if select == "never":
         return found
@@ -145,11 +146,13 @@ def _code_catalog(
     page_size: int | None,
     limits: CodeLimits,
     store: "IndexStore | None",
+    *,
+    workflows: Sequence[BuiltinTool],
 ) -> Catalog:
     try:
         from .code_mode.tools import code_catalog
 
-        return code_catalog(tools, pinned=pinned, page_size=page_size, limits=limits, store=store)
+        return code_catalog(tools, pinned=pinned, page_size=page_size, limits=limits, store=store, workflows=workflows)
     except (ImportError, FileNotFoundError):
         hint = "pip install 'mcp-openapi-bridge[code]', which brings pydantic-monty"
         raise UsageError("the sandbox for programs is not installed", where="--mode code", hint=hint) from None

@@ -82,6 +82,7 @@ class Offer:
 
     def _catalog_of(self, listed: Sequence[ListedTool], mode: modes.Mode) -> Catalog:
         tools = [tool for tool in listed if isinstance(tool, Tool)]
+        workflows = [tool for tool in listed if isinstance(tool, BuiltinTool)]
         names, profile = {tool.name for tool in tools}, self.config.profile
         catalog = modes.catalog(
             tools,
@@ -93,8 +94,9 @@ class Offer:
             store=self.store,
             max_listed=self.config.max_listed_tools,
             select=self.config.select,
+            workflows=workflows,
         )
-        if workflows := [tool for tool in listed if isinstance(tool, BuiltinTool)]:
+        if workflows:
             catalog = catalog.beginning_with(workflows)
         if not (profile.changes_schemas or profile.max_description):
             return catalog

@@ -2,28 +2,33 @@
 
 Every function of the host ends here: those of tools, `call_tool`, `paginate`, `save` and `load`. Each call of the API
 has the checks, limits and logs of other calls. What a program did stays done when it fails, so the calls are listed in
-the same form in both cases, with those first that may have changed something.
+the same form in both cases, with those first that may have changed something. A workflow is a function too: each of its
+calls is a call of the program.
 """
 
 import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..answers.paging import DEFAULT_LIMIT, MAX_LIMIT, PageReader, PagingError
 from ..runtime import background, jsontext
+from ..runtime.arguments import prepare_aside
+from ..runtime.errors import RuntimeFailure
 from ..runtime.result.build import CUT, CUT_START, NO_CONTENT
 from ..runtime.result.headers import HEADERS
-from ..runtime.server.catalog import CallByName
+from ..runtime.result.sanitizing import Sanitizer
+from ..runtime.server.catalog import BuiltinTool, CallByName, ListedTool
 from ..runtime.server.deviations import DEVIATIONS
 from ..runtime.server.grants import subject
 from ..runtime.session_state import SESSION_STATE
 from ..runtime.tool import Tool
 from ..runtime.types import MISSING, CallToolResult, JsonObject
+from ..runtime.upstream.events import CallEvents
 from ..runtime.upstream.shares import CALLER
 from ..tools.names import suggest_names
 from .process import ProgramError
@@ -51,6 +56,9 @@ _MAX_NAME_LENGTH: Final = 100
 _MAX_TIME: Final = 0.8
 """The part of a program's time after which `paginate` asks for no further page."""
 
+_CUT_OUTPUTS: Final = "This is a part of the outputs."
+"""The beginning of the note of a workflow whose outputs were cut, which stands before them."""
+
 _STATE: Final = "code_mode"
 
 
@@ -62,7 +70,7 @@ class ProgramCalls:
     session is known.
     """
 
-    functions: Mapping[str, Tool]
+    functions: Mapping[str, ListedTool]
     names: Mapping[str, str]
     call: CallByName
     max_calls: int
@@ -88,24 +96,44 @@ class ProgramCalls:
             return await (self._save if name == "save" else self._load)(*positional, **keywords)
         if name == CALL_TOOL:
             name, positional, keywords = self._resolve_call_tool(positional, keywords)
-        self._check_calls()
+        if isinstance(workflow := self.functions.get(name), BuiltinTool):
+            return await self._workflow(workflow, self._arguments(name, positional, keywords))
+        self.check_calls()
         tool = await self._tool(name)
         value, _ = await self._value(tool, self._arguments(name, positional, keywords))
         return value
+
+    async def _workflow(self, workflow: BuiltinTool, arguments: dict[str, Any]) -> Any:
+        """Return the outputs of a workflow, or the text of one without. Raises ProgramError."""
+        try:
+            result = await workflow.answer(await prepare_aside(workflow, arguments), _WorkflowCalls(self, self.call))
+        except RuntimeFailure as failure:
+            raise ProgramError("RuntimeError", f"{workflow.name}({shorten(arguments)}): {failure}") from failure
+        result = self.call.sanitizer.result(result)
+        if result.is_error:
+            raise ProgramError("RuntimeError", f"{workflow.name}({shorten(arguments)}): {_text(result.content)}")
+        texts = [block["text"] for block in result.content]
+        if texts[0].startswith(_CUT_OUTPUTS):
+            self._note(f"{workflow.name}: {texts[0]}")
+        return texts[-1] if result.structured_content is MISSING else result.structured_content
 
     def report(self, when: str = "") -> str:
         """Return the list of the calls that were sent (see `report`); empty if there are none."""
         return report(self.sent, when)
 
-    def _check_calls(self) -> None:
+    def check_calls(self) -> None:
+        """Count a call. Raises ProgramError for one more than a program may make."""
         if self.attempts >= self.max_calls:
             raise ProgramError("RuntimeError", f"A program may make {self.max_calls} calls; the limit is reached.")
         self.attempts += 1
 
     async def _tool(self, name: Any) -> Tool:
-        """Return the tool of a function."""
-        if isinstance(name, str) and name in self.functions:
-            return self.functions[name]
+        """Return the tool of a function, which is no workflow."""
+        tool = self.functions.get(name) if isinstance(name, str) else None
+        if isinstance(tool, Tool):
+            return tool
+        if tool is not None:
+            raise ProgramError("RuntimeError", f"{name} is a workflow, and makes several calls; call {name}() itself")
         hint = await asyncio.to_thread(suggest_names, str(name)[:_MAX_NAME_LENGTH], self.functions)
         raise ProgramError(
             "RuntimeError", f"There is no tool {name}; {hint or 'search_tools finds the names of tools'}"
@@ -114,7 +142,7 @@ class ProgramCalls:
     async def _value(self, tool: Tool, arguments: dict[str, Any]) -> tuple[Any, CallToolResult]:
         """Make a call of the API; return its value for the program, and its result."""
         call = Call(tool, shorten(arguments))
-        on_sent = partial(self._note_sent, call)
+        on_sent = partial(self.note_sent, call)
         result = await self.call(tool, arguments, max_result_bytes=_MAX_RESPONSE_BYTES, on_sent=on_sent)
         if call in self.sent:
             made = "1 call" if len(self.sent) == 1 else f"{len(self.sent)} calls"
@@ -132,7 +160,8 @@ class ProgramCalls:
         """Add notes for the result, which shows the first ones."""
         self.notes += notes[: MAX_NOTES - len(self.notes)] if len(self.notes) < MAX_NOTES else ()
 
-    def _note_sent(self, call: Call, status: int) -> None:
+    def note_sent(self, call: Call, status: int) -> None:
+        """Note that a call has left, and the status of its response."""
         call.status = status
         if call not in self.sent:  # it may be sent again with another token
             self.sent.append(call)
@@ -140,7 +169,7 @@ class ProgramCalls:
     async def _with_headers(self, tool: Any = None, *, positional: list[Any], keywords: dict[str, Any]) -> JsonObject:
         """Return the value of a call, and the headers of the response that a model needs (see `needed_headers`)."""
         name = self.names.get(str(tool), tool)
-        self._check_calls()
+        self.check_calls()
         value, result = await self._value(await self._tool(name), self._arguments(name, positional, keywords))
         return {"body": value, "headers": dict(result.meta.get(HEADERS, {}))}
 
@@ -162,7 +191,7 @@ class ProgramCalls:
 
     async def _add_page(self, paging: PageReader, name: str) -> int:
         """Read the next page and return its approximate size in bytes."""
-        self._check_calls()
+        self.check_calls()
         try:
             value, result = await self._value(paging.tool, paging.arguments or {})
             paging.add(value, result.meta.get(HEADERS, {}))
@@ -247,6 +276,52 @@ class ProgramCalls:
             names = ", ".join(properties)
             raise ProgramError("TypeError", f"{name}() takes keyword arguments, or one dict of them: {names}")
         return {key: value for values in (*positional, keywords) for key, value in values.items()}
+
+
+class _WorkflowCalls(NamedTuple):
+    """The calls of a workflow within a program, which count and are listed as the program's own (a CallByName)."""
+
+    program: ProgramCalls
+    call: CallByName
+
+    @property
+    def events(self) -> CallEvents:
+        """The receiver of what happens meanwhile."""
+        return self.call.events
+
+    @property
+    def sanitizer(self) -> Sanitizer:
+        """What removes the secrets of these calls."""
+        return self.call.sanitizer
+
+    @property
+    def asks(self) -> bool:
+        """Whether users are asked before calls that need their consent."""
+        return self.call.asks
+
+    def using(self, events: CallEvents, api: str = "") -> "_WorkflowCalls":
+        """Return the same with other events; with `api` for the tools of another API. Raises KeyError."""
+        return self._replace(call=self.call.using(events, api))
+
+    async def __call__(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        /,
+        *,
+        max_result_bytes: int | None = None,
+        on_sent: Callable[[int], None] | None = None,
+    ) -> CallToolResult:
+        """Return the result of a call. Raises ProgramError for one more than a program may make."""
+        self.program.check_calls()
+        note = Call(tool, shorten(arguments))
+
+        def sent(status: int) -> None:
+            self.program.note_sent(note, status)
+            if on_sent is not None:
+                on_sent(status)
+
+        return await self.call(tool, arguments, max_result_bytes=max_result_bytes, on_sent=sent)
 
 
 def _is_id(value: Any) -> bool:

@@ -56,21 +56,26 @@ def code_catalog(
     page_size: int | None = None,
     limits: CodeLimits = DEFAULT_LIMITS,
     store: IndexStore | None = None,
+    workflows: Sequence[BuiltinTool] = (),
 ) -> Catalog:
     """Return a catalog that lists the tools of code mode and the pinned ones, and hides all others.
 
-    The index of the search is kept in `store`.
+    The index of the search is kept in `store`. Programs may call the `workflows` too, which are listed elsewhere.
     """
-    names = frozenset(pinned)
-    listed: list[ListedTool] = [*builtin_tools(tools, limits, store), *(tool for tool in tools if tool.name in names)]
+    names, builtin = frozenset(pinned), builtin_tools(tools, limits, store, workflows)
+    listed: list[ListedTool] = [*builtin, *(tool for tool in tools if tool.name in names)]
     return Catalog(listed, hidden=tools, page_size=page_size)
 
 
 def builtin_tools(
-    tools: Sequence[Tool], limits: CodeLimits = DEFAULT_LIMITS, store: IndexStore | None = None
+    tools: Sequence[Tool],
+    limits: CodeLimits = DEFAULT_LIMITS,
+    store: IndexStore | None = None,
+    workflows: Sequence[BuiltinTool] = (),
 ) -> tuple[BuiltinTool, ...]:
-    """Return `search_tools`, `describe_tool` and `run_code` for some tools."""
-    runner = _ProgramRunner(tools, limits)
+    """Return `search_tools`, `describe_tool` and `run_code` for some tools; programs may call the `workflows` too."""
+    runner = _ProgramRunner((*tools, *workflows), limits)
+    within = [operation for workflow in workflows for operation in workflow.operations]
     run_code = BuiltinTool(
         name="run_code",
         title="Run code",
@@ -84,9 +89,10 @@ def builtin_tools(
             modules=MODULES,
             saved=MAX_SAVED,
             saved_size=MAX_SESSION_BYTES // (1024 * 1024),
+            workflows=_of_workflows([runner.names[workflow.name] for workflow in workflows]),
         ),
         input_schema=_RUN_INPUT,
-        annotations=common_annotations(tools),
+        annotations=common_annotations([*tools, *within]),
         answer=runner.answer,
     )
     presentation = ToolPresentation(
@@ -104,7 +110,7 @@ and count in one program instead of reading every response.
 - It returns the response: objects (pet.name, pet["name"]), lists, text, None. A failed call raises RuntimeError.
 - In parallel: a, b = await asyncio.gather(getPet(petId=1), getPet(petId=2)). Other calls need no await.
 - paginate(listPets, status="sold", limit=500) returns the items of all pages; call_tool("getPet", petId=1) calls any
-  tool; with_headers(getPet, petId=1).headers["etag"] is a header of the response, .body the rest.
+  tool; with_headers(getPet, petId=1).headers["etag"] is a header of the response, .body the rest.{workflows}
 - save("pets", value) keeps a plain value for load("pets", default) in later programs of this session ({saved} values,
   {saved_size} MiB together).
 - The result is the value of the last line, if that is an expression; printed text and the calls made come with it.
@@ -113,6 +119,17 @@ Each program starts in a new sandbox: no files, network, environment, packages. 
 yield, class inheritance, method decorators.
 Limits: {calls} calls; {seconds:g} seconds in all, {compute_seconds:g} of them computing; {memory} MiB of memory;
 {result} KiB of result; {output} KiB of printed text."""
+_MAX_SHOWN_WORKFLOWS: Final = 8
+"""Functions of workflows that the description of `run_code` names: each is listed as a tool with all its arguments."""
+
+
+def _of_workflows(names: Sequence[str]) -> str:
+    """Return the line about the functions of workflows; empty if there are none."""
+    more = ", …" if len(names) > _MAX_SHOWN_WORKFLOWS else ""
+    shown = f"{', '.join(names[:_MAX_SHOWN_WORKFLOWS])}{more}"
+    return f"\n- Listed workflows are functions too, which return their outputs: {shown}." if names else ""
+
+
 _RUN_INPUT: Final[Schema] = {
     "type": "object",
     "properties": {
@@ -135,15 +152,15 @@ def _shared_sandbox(limits: CodeLimits) -> Sandbox:
 
 
 class _ProgramRunner:
-    """A runner of programs that call some tools."""
+    """A runner of programs that call some tools and workflows."""
 
-    def __init__(self, tools: Sequence[Tool], limits: CodeLimits) -> None:
+    def __init__(self, tools: Sequence[ListedTool], limits: CodeLimits) -> None:
         self._tools = tools
         self._sandbox = _shared_sandbox(limits)
         self._saved = SavedValues()
 
     @cached_property
-    def functions(self) -> Mapping[str, Tool]:
+    def functions(self) -> Mapping[str, ListedTool]:
         """The tools by the names of their functions."""
         return functions(self._tools)
 
@@ -173,9 +190,9 @@ class _ProgramRunner:
         return replace(result, meta=meta)
 
 
-def functions(tools: Iterable[Tool]) -> dict[str, Tool]:
+def functions(tools: Iterable[ListedTool]) -> dict[str, ListedTool]:
     """Return the tools by the names of their functions."""
-    by_name: dict[str, Tool] = {}
+    by_name: dict[str, ListedTool] = {}
     for tool in sorted(tools, key=lambda tool: (_identifier(tool.name) != tool.name, tool.name)):
         base = name = _identifier(tool.name)
         number = 1

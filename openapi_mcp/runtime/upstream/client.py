@@ -231,12 +231,12 @@ class Upstream:
         self, response: httpx.Response, limit: TimeLimit, events: CallEvents, progress: CallProgress
     ) -> httpx.Response:
         """Return the response with its body read and decoded, without the headers about its transfer."""
-        surplus = _SURPLUS if SURPLUS in response.extensions else ""
         if self._is_read(response) and not events.counts_bytes:
             return response
         progress.stage, progress.status, progress.received = "body", response.status_code, 0
         body = io.BytesIO()  # whose bytes are returned without a copy
         missing = await self._read_body(response, body, limit, events, progress)
+        surplus = _SURPLUS if SURPLUS in response.extensions else ""
         transfer = _TRANSFER_HEADERS if body.tell() else frozenset[bytes]()
         return httpx.Response(
             response.status_code,

@@ -219,6 +219,7 @@ class Exchange(httpx.AsyncByteStream):
         self._request = request
         self._release = release
         self._parser = ResponseParser(request.method)
+        self._extensions: dict[str, Any] = {}
         self._upload: asyncio.Task[None] | None = None
         self._is_sent = self._has_ended = False
         self._progress: CallProgress = request.extensions.get(EXTENSION) or CallProgress()
@@ -252,7 +253,9 @@ class Exchange(httpx.AsyncByteStream):
             if parser.buffered_bytes <= _PIECE_BYTES and not parser.is_encoded:
                 body, kind = parser.take_body(), parser.content_type
                 return BufferedResponse(parser.status, parser.headers, body, content_type=kind, extensions=extensions)
-        return httpx.Response(parser.status, headers=parser.headers, stream=self, extensions=extensions)
+        response = httpx.Response(parser.status, headers=parser.headers, stream=self, extensions=extensions)
+        self._extensions = response.extensions
+        return response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yield the body as it arrives. Raises httpx.TransportError."""
@@ -266,6 +269,8 @@ class Exchange(httpx.AsyncByteStream):
                         yield body[start : start + _PIECE_BYTES]
                 else:
                     await self._connection.wait_for_data(self._read_timeout)
+            if self._parser.has_surplus:  # it came with the end of the body, after the response was returned
+                self._extensions[SURPLUS] = True
         finally:
             self._end()
 

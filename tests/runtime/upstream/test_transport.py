@@ -14,6 +14,7 @@ import pytest
 import uvloop
 
 from openapi_mcp.runtime.upstream.connection import _MAX_BUFFERED_BYTES
+from openapi_mcp.runtime.upstream.http11 import SURPLUS
 from openapi_mcp.runtime.upstream.transport import Transport
 from tests.runtime.certificates import identity
 from tests.runtime.echo import echoing
@@ -579,6 +580,29 @@ def test_response_is_streamed(run: Run) -> None:
                 pieces.append(piece)
                 first_seen.set()
             assert pieces == [b"one", b"two"]
+
+    run(test())
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["with the head", "after it"])
+def test_bytes_after_the_declared_end_are_noted(run: Run, is_late: bool) -> None:
+    async def test() -> None:
+        head_seen = asyncio.Event()
+
+        async def step(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await server.request(reader)
+            head, body = OK.removesuffix(b"hi"), b"hi and more"
+            if is_late:
+                writer.write(head)
+                await head_seen.wait()
+            writer.write(body if is_late else head + body)
+            await server.read_until_closed(reader)
+
+        async with serving(Server(step)) as url, transport() as client:
+            response = await send(client, url)
+            head_seen.set()
+            assert await response.aread() == b"hi"
+            assert SURPLUS in response.extensions
 
     run(test())
 

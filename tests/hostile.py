@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.oracle import HANDSHAKE, LEVELS, PREFIX, STATELESS
+from tests.oracle import HANDSHAKE, LEVELS, PREFIX, SKILL, STATELESS
 
 REVISIONS = [*HANDSHAKE, STATELESS, "1999-01-01", ""]
 SERVED = ["tools/call", "tools/list", "subscriptions/listen", "server/discover"]
@@ -17,6 +17,11 @@ METHODS = [
     "ping",
     "logging/setLevel",
     "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/directory/read",
+    "skills/list",
+    "skills/get",
     "tasks/get",
     "notifications/initialized",
     "notifications/cancelled",
@@ -67,6 +72,7 @@ def params(tools: list[str], metas: st.SearchStrategy[Any]) -> st.SearchStrategy
             "arguments": st.just({})
             | st.dictionaries(st.sampled_from(["petId", "jobId", "state"]), VALUES, max_size=2),
             "requestId": IDS,
+            "uri": st.sampled_from([SKILL + "/SKILL.md", SKILL, "skill://other/SKILL.md", ""]),
         },
     )
 

@@ -16,6 +16,8 @@ HANDSHAKE: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS: Final = "2026-07-28"
 PREFIX: Final = "io.modelcontextprotocol/"
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+SKILL: Final = "skill://workshop"
+"""The URI of the folder of the skill of the API that most tests serve."""
 NO_ID: Final = object()
 
 Shape = Callable[[Any], bool]
@@ -144,6 +146,8 @@ class Rules:
     revision: str | None = None
     excused: list[Any] = field(default_factory=list)
     """Ids of cancelled requests."""
+    skill: str | None = None
+    """The URI of the folder of the server's skill (`io.modelcontextprotocol/skills`), None if it has none."""
 
     def expected(self, message: Any) -> Iterator[Expected]:
         """Yield the answers required to a JSON value."""
@@ -198,11 +202,12 @@ class Rules:
             return Answer(request_id, (PARAMS, INVALID) if not isinstance(arguments, dict) else (), shape={}.__eq__)
         if method == "initialize":
             return self._initialize(request_id, arguments)
-        if method not in _HANDSHAKE:
+        served = _HANDSHAKE.get(method) or self._of_skill(method, _is_plain, _is_plain)
+        if served is None:
             return Answer(request_id, (METHOD,))
         if self.revision is None:
             return Answer(request_id, (PARAMS, INVALID))
-        return _of_method(_HANDSHAKE[method], request_id, arguments, self.tools)
+        return _of_method(served, request_id, arguments, self.tools)
 
     def _initialize(self, request_id: Any, params: Any) -> Answer:
         requested = params.get("protocolVersion") if isinstance(params, dict) else None
@@ -219,9 +224,26 @@ class Rules:
             return Answer(request_id, (PARAMS,), status=(400,))
         if version != STATELESS:
             return Answer(request_id, (UNSUPPORTED,), status=(400,))
-        if method not in _STATELESS:
+        served = _STATELESS.get(method) or self._of_skill(method, _is_cached, _is_complete)
+        if served is None:
             return Answer(request_id, (METHOD,), status=(404,))
-        return _of_method(_STATELESS[method], request_id, params, self.tools)
+        return _of_method(served, request_id, params, self.tools)
+
+    def _of_skill(self, method: str, is_cached: Shape, is_complete: Shape) -> "Method | None":
+        """Return a method of resources or skills, by the checks of fields that every result of the era has."""
+        if self.skill is None or method not in _SKILLS:
+            return None
+        name, member = _SKILLS[method]
+        has_fields = is_complete if method == "resources/directory/read" else is_cached
+        uri = None if name is None else self.skill + name
+        return Method(
+            lambda params, _tools: (
+                params.get("cursor") is None
+                and isinstance(params.get("uri"), str | None)
+                and uri in (None, params.get("uri"))
+            ),
+            lambda result: member in result and has_fields(result),
+        )
 
 
 Check = Callable[[dict[str, Any], frozenset[str]], bool]
@@ -340,3 +362,12 @@ _STATELESS: Final = {
     "tools/call": Method(_is_call, lambda result: _is_result(result) and _is_complete(result)),
     "subscriptions/listen": Method(_is_filter, _is_complete, acknowledges=True),
 }
+_SKILLS: Final[dict[str, tuple[str | None, str]]] = {
+    "skills/list": (None, "skills"),
+    "skills/get": ("/SKILL.md", "skill"),
+    "resources/list": (None, "resources"),
+    "resources/templates/list": (None, "resourceTemplates"),
+    "resources/read": ("/SKILL.md", "contents"),
+    "resources/directory/read": ("", "resources"),
+}
+"""The methods of a server with a skill: the end of the URI in the parameters, and a member of the result."""

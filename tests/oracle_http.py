@@ -18,6 +18,7 @@ from tests.oracle import (
     PARAMS,
     PARSE,
     PREFIX,
+    SKILL,
     STATELESS,
     UNSUPPORTED,
     Answer,
@@ -32,6 +33,8 @@ from tests.oracle import (
 
 SESSION: Final = "mcp-session-id"
 VERSION: Final = "mcp-protocol-version"
+MIRRORED: Final = {"tools/call": "name", "resources/read": "uri"}
+"""The member of the parameters that the header `Mcp-Name` repeats, by method."""
 KNOWN: Final = frozenset({"getJob", "listJobs", "createJob"})
 MAX_BODY: Final = 40_000
 ANY_CODE: Final = (PARSE, INVALID, METHOD, PARAMS, INTERNAL)
@@ -139,7 +142,9 @@ def _of_body(body: bytes, headers: Headers, revision: str | None) -> Demand:
         message = read(body)
     except (ValueError, RecursionError):
         return (
-            refusal(400, 404) if unknown_session else Demand((400,), (Answer(codes=(PARSE,), other_ids=ids_in(body)),))
+            Demand((400, 404), (Answer(codes=ANY_CODE, other_ids=ids_in(body)),))
+            if unknown_session
+            else Demand((400,), (Answer(codes=(PARSE,), other_ids=ids_in(body)),))
         )
     if _is_stateless(message, headers):
         return _of_request(message, headers) if _is_request(message) else _of_no_request(message, headers)
@@ -167,7 +172,7 @@ def _is_request(message: Any) -> bool:
 
 def _in_session(message: Any, headers: Headers, revision: str | None) -> Demand:
     """Return the demand for a message of the handshake era, of the revision of its header or session, or 2025-03-26."""
-    expected = tuple(Rules(KNOWN, headers.get(VERSION) or revision or "2025-03-26").expected(message))
+    expected = tuple(Rules(KNOWN, headers.get(VERSION) or revision or "2025-03-26", skill=SKILL).expected(message))
     if not expected or (isinstance(expected[0], Batch) and not expected[0].answers):
         return Demand((202,))
     return Demand(expected[0].status if expected[0].sure else (*expected[0].status, 202), expected)
@@ -175,7 +180,7 @@ def _in_session(message: Any, headers: Headers, revision: str | None) -> Demand:
 
 def _of_no_request(message: Any, headers: Headers) -> Demand:
     """Return the demand for a notification, for an unrequested response, and for what is no message."""
-    expected = tuple(Rules(KNOWN).expected(message))
+    expected = tuple(Rules(KNOWN, skill=SKILL).expected(message))
     if expected:
         return Demand((400,) if expected[0].sure else (400, 202), expected)
     if "method" not in message:
@@ -186,15 +191,15 @@ def _of_no_request(message: Any, headers: Headers) -> Demand:
 
 def _of_request(message: dict[str, Any], headers: Headers) -> Demand:
     """Check required fields, then the headers that repeat them, then the version, then the method."""
-    meta, answer = envelope(message), Rules(KNOWN).answer(message)
+    meta, answer = envelope(message), Rules(KNOWN, skill=SKILL).answer(message)
     if meta is None or (answer.codes, answer.status) == ((PARAMS,), (400,)):
         return Demand((400,), (Answer(message["id"], (PARAMS,)),))
     mirrored = {VERSION: meta[PREFIX + "protocolVersion"], "mcp-method": message["method"]}
-    if message["method"] == "tools/call" and isinstance(name := message["params"].get("name"), str):
+    if isinstance(name := message["params"].get(MIRRORED.get(message["method"], "")), str):
         mirrored["mcp-name"] = name
     if any(_decoded(headers.get(each), each) != value for each, value in mirrored.items()):
         return Demand((400,), (Answer(message["id"], (MISMATCH,)),))
-    if message["method"] == "tools/call" and "mcp-name" in headers and "mcp-name" not in mirrored:
+    if message["method"] in MIRRORED and "mcp-name" in headers and "mcp-name" not in mirrored:
         return Demand((200, 400), (Answer(message["id"], (MISMATCH, PARAMS, UNSUPPORTED)),))
     return Demand(answer.status, (answer,), stream=answer.acknowledges)
 

@@ -25,7 +25,7 @@ class ApiSkills:
 
     def answer(self, request: ResourceRequest, catalog: Catalog) -> JsonObject:
         """Return the reply to a request, for a caller that has the tools of the catalog and no others."""
-        if request.params.get("cursor"):
+        if request.params.get("cursor") is not None:
             return protocol.refuse(request, "There is no such page: the whole list is on the first one.")
         outcome = _ANSWERS[request.method](self.skill(catalog), request.params.get("uri") or "")
         return protocol.refuse(request, outcome) if isinstance(outcome, str) else protocol.reply(request, outcome)

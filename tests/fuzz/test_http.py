@@ -129,7 +129,7 @@ def mirrors(body: bytes) -> dict[str, str]:
     meta = envelope(message)
     if meta is None:
         return {}
-    name = message["params"].get("name")
+    name = message["params"].get("uri" if message.get("method") == "resources/read" else "name")
     values = {VERSION: meta[PREFIX + "protocolVersion"], "mcp-method": message.get("method"), "mcp-name": name}
     return {key: sendable(value) for key, value in values.items() if isinstance(value, str)}
 

@@ -95,18 +95,19 @@ class InFlightLimit:
         """Wait until any unit is free. The next message may need more: else a very large one could never be read."""
         await self._is_free.wait()
 
-    def occupy(self, size: int, task: asyncio.Task[None]) -> None:
-        """Occupy the units of a message of `size` bytes until its task is done."""
+    def occupy(self, size: int) -> int:
+        """Occupy the units of a message of `size` bytes, and return their number, for `free`."""
         units = 1 + size // _UNIT_BYTES
-        self._change(-units)
-        task.add_done_callback(lambda _: self._change(units))
+        self._free_units -= units
+        if self._free_units <= 0:
+            self._is_free.clear()
+        return units
 
-    def _change(self, units: int) -> None:
+    def free(self, units: int) -> None:
+        """Free the units of a message."""
         self._free_units += units
         if self._free_units > 0:
             self._is_free.set()
-        else:
-            self._is_free.clear()
 
 
 class StdioSession:
@@ -141,7 +142,7 @@ class StdioSession:
         self._in_flight = InFlightLimit()
         self._call_slots = asyncio.Semaphore(max_calls)
         self._answer_slots = asyncio.Semaphore(MAX_ANSWERS)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], int] = {}  # with the units of their messages
         self._subscriptions: set[asyncio.Task[None]] = set()
         self._by_id: dict[jsonrpc.RequestId, asyncio.Task[None]] = {}
         self._stopped = asyncio.Event()
@@ -153,7 +154,7 @@ class StdioSession:
     async def run(self) -> None:
         """Serve until `stop`, a closed output, or the end of the input and `grace` seconds for what is in progress."""
         SESSION_STATE.set(lambda: self._state)
-        with background_writer(self._write, self._write_now) as write:
+        with background_writer(self._write, self._write_now, self.stop) as write:
             send = partial(self._send, write)
             reading = asyncio.create_task(self._read_messages(send))
             stopping = asyncio.create_task(self._stopped.wait())
@@ -221,23 +222,23 @@ class StdioSession:
     def _start(self, step: Step, send: Notify, size: int) -> None:
         if isinstance(step.action, Subscription):
             task = asyncio.create_task(self._serve_subscription(step, step.action, send))
-            _add(task, self._subscriptions)
+            self._subscriptions.add(task)
         elif step.reply or step.batch or not isinstance(step.action, Cancellation | ClientAnswer | None):
             task = asyncio.create_task(self._answer(step, send))
-            _add(task, self._tasks)
-            self._in_flight.occupy(size, task)
+            self._tasks[task] = self._in_flight.occupy(size)
         else:
             return
-        if step.action is not None:
-            self._register(step.action.request_id, task)
+        request_id = None if step.action is None else step.action.request_id
+        if request_id is not None:
+            self._by_id[request_id] = task
+        task.add_done_callback(partial(self._forget, request_id))
 
-    def _register(self, request_id: jsonrpc.RequestId, task: asyncio.Task[None]) -> None:
-        def forget(_done: asyncio.Task[None]) -> None:
-            if self._by_id.get(request_id) is task:  # a client may have used the id again meanwhile
-                del self._by_id[request_id]
-
-        self._by_id[request_id] = task
-        task.add_done_callback(forget)
+    def _forget(self, request_id: jsonrpc.RequestId | None, task: asyncio.Task[None]) -> None:
+        """Forget a task that is done: one callback of a task, which is a callback of the event loop each time."""
+        self._in_flight.free(self._tasks.pop(task, 0))
+        self._subscriptions.discard(task)
+        if request_id is not None and self._by_id.get(request_id) is task:  # unless the client has used the id again
+            del self._by_id[request_id]
 
     async def _answer(self, step: Step, send: Notify) -> None:
         """Answer a message when it has a slot. Calls have slots of their own: they wait for the API, others do not."""
@@ -270,12 +271,6 @@ def _has_call(step: Step) -> bool:
     return any(isinstance(part.action, ToolCall) for part in (step, *step.batch))
 
 
-def _add(task: asyncio.Task[None], tasks: set[asyncio.Task[None]]) -> None:
-    """Add a task to a set until it is done."""
-    tasks.add(task)
-    task.add_done_callback(tasks.discard)
-
-
 async def _cancel(tasks: Iterable[asyncio.Task[object]]) -> None:
     tasks = list(tasks)
     for task in tasks:
@@ -300,7 +295,7 @@ def _exclusive_stdout() -> Iterator[tuple[Write, WriteNow | None]]:
             view = view[os.write(output, view) :]
 
     try:
-        yield write, pipe_writer(output, write)
+        yield write, pipe_writer(output)
     finally:
         sys.stdout.flush()
         os.dup2(output, 1)

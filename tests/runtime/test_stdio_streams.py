@@ -191,7 +191,7 @@ def test_what_fits_into_a_pipe_is_written_at_once_and_in_order() -> None:
             data = data[os.write(outlet, data) :]
 
     async def run() -> bytes:
-        with background_writer(write, pipe_writer(outlet, write)) as enqueue:
+        with background_writer(write, pipe_writer(outlet)) as enqueue:
             assert enqueue(b"first ") is None
             futures = [enqueue(large), enqueue(b" last")]  # nobody reads yet
             received = b""
@@ -206,12 +206,66 @@ def test_what_fits_into_a_pipe_is_written_at_once_and_in_order() -> None:
     assert os.read(inlet, 100) == b"again"
     os.close(inlet)
     with pytest.raises(BrokenPipeError):
-        (pipe_writer(outlet, write) or write)(b"nobody reads")
+        (pipe_writer(outlet) or write)(b"nobody reads")
+    os.close(outlet)
+
+
+def test_writes_of_one_moment_are_one_write() -> None:
+    written: list[bytes] = []
+
+    def write_now(data: bytes) -> bytes:
+        written.append(data)
+        return b""
+
+    async def run() -> None:
+        with background_writer(written.append, write_now) as enqueue:
+            assert [enqueue(b"%d" % number) for number in range(5)] == [None] * 5
+            await asyncio.sleep(0)
+            assert written == [b"01234"]
+            enqueue(b"end")
+        assert written == [b"01234", b"end"]
+
+    asyncio.run(run())
+
+
+def test_answers_larger_than_an_atomic_write_need_no_thread() -> None:
+    inlet, outlet = os.pipe()
+    data = b"x" * 20_000
+
+    async def run() -> None:
+        with background_writer(lambda _: pytest.fail("a thread writes"), pipe_writer(outlet)) as enqueue:
+            assert enqueue(data) is None
+
+    asyncio.run(run())
+    assert os.read(inlet, 30_000) == data
+    os.close(inlet)
+    os.close(outlet)
+
+
+@pytest.mark.parametrize("size", [10, 200_000], ids=["small", "more than fits"])
+def test_closed_reader_is_noticed_after_the_bytes_were_accepted(size: int) -> None:
+    inlet, outlet = os.pipe()
+
+    def write(data: bytes) -> None:
+        while data:
+            data = data[os.write(outlet, data) :]
+
+    async def run() -> None:
+        closed = asyncio.Event()
+        with background_writer(write, pipe_writer(outlet), closed.set) as enqueue:
+            accepted = [enqueue(bytes(size // 5)) for _ in range(5)]
+            os.close(inlet)
+            futures = [asyncio.wrap_future(future) for future in accepted if future is not None]
+            await asyncio.gather(*futures, return_exceptions=True)
+            async with asyncio.timeout(30):
+                await closed.wait()
+
+    asyncio.run(run())
     os.close(outlet)
 
 
 def test_files_are_left_to_threads(tmp_path: Path) -> None:
     with (tmp_path / "file").open("wb") as file:
         assert not is_waitable(file.fileno())
-        assert pipe_writer(file.fileno(), file.write) is None
+        assert pipe_writer(file.fileno()) is None
     assert not is_waitable(10_000)

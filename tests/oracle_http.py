@@ -33,7 +33,7 @@ from tests.oracle import (
 
 SESSION: Final = "mcp-session-id"
 VERSION: Final = "mcp-protocol-version"
-MIRRORED: Final = {"tools/call": "name", "resources/read": "uri"}
+MIRRORED: Final = {"tools/call": "name", "resources/read": "uri", "tasks/get": "taskId"}
 """The member of the parameters that the header `Mcp-Name` repeats, by method."""
 KNOWN: Final = frozenset({"getJob", "listJobs", "createJob"})
 MAX_BODY: Final = 40_000
@@ -200,7 +200,8 @@ def _of_request(message: dict[str, Any], headers: Headers) -> Demand:
     if any(_decoded(headers.get(each), each) != value for each, value in mirrored.items()):
         return Demand((400,), (Answer(message["id"], (MISMATCH,)),))
     if message["method"] in MIRRORED and "mcp-name" in headers and "mcp-name" not in mirrored:
-        return Demand((200, 400), (Answer(message["id"], (MISMATCH, PARAMS, UNSUPPORTED)),))
+        codes = (MISMATCH, PARAMS, UNSUPPORTED, *answer.codes)
+        return Demand((200, 400, *answer.status), (Answer(message["id"], codes),))
     return Demand(answer.status, (answer,), stream=answer.acknowledges)
 
 

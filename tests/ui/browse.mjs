@@ -199,11 +199,13 @@ const scenarios = {
     }
     await page.keyboard.press("Enter");
     await page.waitForSelector("#call-form");
+    await page.waitForFunction(() => document.activeElement.id === "pane"); // it gets the focus when it has settled
     const pane = await page.evaluate(() => document.activeElement.id);
     for (let presses = 0; presses < 8; presses += 1) {
       await page.keyboard.press("Tab");
       if (await page.evaluate(() => document.activeElement.name === "/id#number")) break;
     }
+    await page.waitForFunction(() => document.activeElement.name === "/id#number");
     await page.keyboard.type("9");
     await page.keyboard.press("Enter");
     await page.waitForSelector("#result pre");

@@ -1,8 +1,9 @@
 """`MemoryWatch`: a limit on the memory that programs hold together, since each may hold its own limit.
 
-The program that holds the most, of the client whose programs hold the most, is ended when all together exceed it. Only
-programs that compute are looked at, since others hold what they held before, and by a thread, since an event loop may
-have much else to do while they allocate.
+The program that holds the most, of the client whose programs hold the most, is ended when all together exceed it. Until
+its process has given its memory back, which takes some tenths of a second on a busy machine, the others are paused.
+Only programs that compute are looked at, since others hold what they held before, and by a thread, since an event loop
+may have much else to do while they allocate.
 Memory is read from `/proc`, so that there is no such limit on other systems than Linux; the limits of each program hold
 everywhere.
 """
@@ -19,8 +20,7 @@ from typing import Final, Protocol
 MAX_BYTES: Final = 128 * 1024 * 1024
 """Bytes that programs hold together: twice the limit of one, and many more than small programs in all processes do.
 
-Those that allocate at the same moment hold more until one of them has ended, which takes some hundredths of a second on
-a busy machine.
+They hold more by what they allocate between two looks.
 """
 
 SMALL_BYTES: Final = 16 * 1024 * 1024
@@ -47,7 +47,15 @@ class Holder(Protocol):
         ...
 
     def end_for_memory(self) -> None:
-        """End it, since programs hold too much together."""
+        """End it, since programs hold too much together, without waiting for its end."""
+        ...
+
+    def pause(self) -> None:
+        """Stop its process for a while, which may be stopped already."""
+        ...
+
+    def go_on(self) -> None:
+        """Let its process continue."""
         ...
 
 
@@ -58,6 +66,8 @@ class MemoryWatch:
         self._max_bytes = max_bytes
         self._held: dict[Holder, int] = {}
         self._computing: set[Holder] = set()
+        self._paused: set[Holder] = set()
+        self._ending: set[Holder] = set()  # killed, and their processes hold memory still
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -70,6 +80,7 @@ class MemoryWatch:
         """Count the memory of a program no longer."""
         with self._changed:
             self._held.pop(program, None)
+            self._ending.discard(program)
 
     @property
     def programs(self) -> list[Holder]:
@@ -91,27 +102,46 @@ class MemoryWatch:
         finally:
             with self._changed:
                 self._computing.discard(program)
+                self._go_on([program])
             self._look([program])
 
     def _watch(self) -> None:
         while True:
             with self._changed:
-                if not self._changed.wait_for(lambda: self._computing, _IDLE_SECONDS):
+                if not self._changed.wait_for(lambda: self._computing or self._ending, _IDLE_SECONDS):
                     self._thread = None
                     return
-                programs = list(self._computing)
+                programs = list(self._computing | self._ending)
             self._look(programs)
             time.sleep(_INTERVAL)
 
     def _look(self, programs: list[Holder]) -> None:
-        """Look at programs, and end those that hold the most while all together hold too much."""
+        """Look at programs, end those that hold the most, and pause others while all together hold too much."""
         sizes = {program: private_bytes(program.pid) for program in programs}
         with self._changed:
             self._held |= {program: size for program, size in sizes.items() if program in self._held}
-            while sum(self._held.values()) > self._max_bytes:
-                program = largest(self._held)
-                del self._held[program]
+            self._ending = {program for program in self._ending if self._held.get(program)}
+            remaining = {program: size for program, size in self._held.items() if program not in self._ending}
+            while sum(remaining.values()) > self._max_bytes:
+                program = largest(remaining)
+                del remaining[program]
+                self._ending.add(program)
                 program.end_for_memory()
+            if sum(self._held.values()) > self._max_bytes:
+                self._pause()
+            else:
+                self._go_on(list(self._paused))
+
+    def _pause(self) -> None:
+        """Pause the programs that compute, so that they do not take what those that end have not yet given back."""
+        for program in self._computing - self._ending:
+            program.pause()
+            self._paused.add(program)
+
+    def _go_on(self, programs: list[Holder]) -> None:
+        for program in self._paused.intersection(programs):
+            program.go_on()
+            self._paused.discard(program)
 
 
 def largest(held: Mapping[Holder, int]) -> Holder:

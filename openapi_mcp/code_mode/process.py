@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable, Container
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pydantic_monty as monty
 
 from .limits import CodeLimits
-from .memory import SMALL_BYTES, private_bytes
+from .memory import MAX_BYTES, SMALL_BYTES, private_bytes
 from .prelude import PRELUDE
 from .translation import Translation, translate
 from .values import NotSerializableError, json_value
@@ -30,10 +31,14 @@ _KILL_DELAY: Final = 1.0
 """Seconds after its time limit until a process that has not stopped by itself is killed."""
 
 _MIN_COMPUTE_SECONDS: Final = 0.05
-_PRIORITY: Final = 5
-"""The nice value of programs: the server, and thereby everybody else, goes first."""
+_NICENESS: Final = 5
+"""Of what computes for a program, added to that of the server: the server, and thereby everybody else, goes first."""
 
 _MAX_ERROR_LENGTH: Final = 4000
+_TOO_MUCH_MEMORY: Final = (
+    f"MemoryError: programs may hold {MAX_BYTES // (1024 * 1024)} MiB together, and this one held the most. "
+    "Fetch less at a time."
+)
 _COMPUTED_TOO_LONG: Final = "TimeoutError: feed time limit exceeded"
 
 Snapshot: TypeAlias = monty.SyncSnapshot
@@ -59,10 +64,24 @@ class Suspension:
     data: Any = None
 
 
-class SandboxProcess:
-    """The process of one program. All methods but `kill` block until it is suspended, so they run in a thread."""
+def computing_thread(pid: int | None) -> int | None:
+    """Return the thread of an interpreter that computes, besides the first one, which waits for it (proc(5), task).
 
-    def __init__(self, limits: CodeLimits) -> None:
+    On Linux it has a nice value of its own. Elsewhere this is the process.
+    """
+    with suppress(OSError):
+        return next((int(each.name) for each in Path(f"/proc/{pid}/task").iterdir() if each.name != str(pid)), pid)
+    return pid
+
+
+class SandboxProcess:
+    """The process of one program of a client.
+
+    `start`, `resume`, `park` and `close` block until it is suspended or has ended, so they run in a thread.
+    """
+
+    def __init__(self, limits: CodeLimits, client: object = None) -> None:
+        self.client = client
         self.output: list[str] = []
         self.output_limit = limits.output_characters
         self.translation = Translation("", "")
@@ -114,9 +133,28 @@ class SandboxProcess:
     def kill(self, reason: str = "") -> None:
         """Kill the process without waiting for it. `reason` is then the program's error."""
         self._kill_reason = reason
+        self._send(getattr(signal, "SIGKILL", signal.SIGTERM))
+
+    def end_for_memory(self) -> None:
+        """Kill the process, since programs hold too much memory together."""
+        self.kill(_TOO_MUCH_MEMORY)
+
+    def pause(self) -> None:
+        """Stop the process; of the time of its program, the pause is a part.
+
+        The signal is sent to the thread that computes: the first one waits, and would take it to all of them only when
+        it gets a turn, which takes a tenth of a second on a busy machine.
+        """
+        self._send(signal.SIGSTOP, computing_thread(self.pid))
+
+    def go_on(self) -> None:
+        """Let the process continue that was stopped."""
+        self._send(signal.SIGCONT)
+
+    def _send(self, number: signal.Signals, thread: int | None = None) -> None:
         if self.pid is not None:
             with suppress(OSError):  # it has ended by itself
-                os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+                os.kill(thread or self.pid, number)
 
     def error_text(self, failure: monty.MontyError) -> str:
         """Return an error for the program's author: with lines of the program, and no details of this process."""
@@ -158,9 +196,9 @@ class SandboxProcess:
         session = entered.checkout(limits=limits, os_policy=monty.OSPolicy(sleep="call_host"))
         self._session = self._resources.enter_context(session)
         self.pid = self._session.worker_pid
-        if self.pid is not None and hasattr(os, "setpriority"):
+        if (thread := computing_thread(self.pid)) is not None and hasattr(os, "setpriority"):
             with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, self.pid, _PRIORITY)
+                os.setpriority(os.PRIO_PROCESS, thread, os.nice(0) + _NICENESS)
         return self._session
 
     def _feed(self, session: monty.MontySession) -> Snapshot:

@@ -20,7 +20,7 @@ import pydantic_monty as monty
 
 from ..runtime.upstream.shares import ADDRESS_RATIO, CALLER, CLIENT_RATIO, Caller, SharedSlots, Shares
 from .limits import DEFAULT_LIMITS, CodeLimits
-from .memory import MAX_BYTES, MemoryWatch
+from .memory import MemoryWatch
 from .prelude import HOST_FUNCTIONS
 from .process import ProgramError, SandboxProcess, Snapshot
 from .translation import UnsupportedProgramError, prelude_awaited
@@ -52,10 +52,6 @@ _COMPUTING_RATIOS: Final = (4, 2)
 """One client has at most three of four places to compute, and the clients at one address all (see `shares`)."""
 
 _RETURN_LESS: Final = "Return less: dicts, lists, texts and numbers that the program picked, counted or summed."
-_TOO_MUCH_MEMORY: Final = (
-    f"MemoryError: programs may hold {MAX_BYTES // (1024 * 1024)} MiB together, and this one held the most. "
-    "Fetch less at a time."
-)
 _TOOK_LONG: Final = "the program took more than {:g} seconds, its calls included"
 _STARTED_LATE: Final = "the program was not run: others took all places for {:g} seconds. Try again."
 _CALL: Final = re.compile(r"<coroutine external_future\((\d+)\)>")
@@ -168,21 +164,7 @@ class _Program:
     _left: set[int] = field(default_factory=set)  # calls that began within time limits of the program that have ended
 
     def __post_init__(self) -> None:
-        self.worker = SandboxProcess(self.limits)
-
-    @property
-    def client(self) -> object:
-        """The client that runs the program."""
-        return self.holder
-
-    @property
-    def pid(self) -> int | None:
-        """The program's process."""
-        return self.worker.pid
-
-    def end_for_memory(self) -> None:
-        """End the program, since programs hold too much memory together."""
-        self.worker.kill(_TOO_MUCH_MEMORY)
+        self.worker = SandboxProcess(self.limits, self.holder)
 
     async def value(self, source: str) -> Any:
         """Run the program to its end and return its value. Raises MontyError and NotSerializableError."""
@@ -223,11 +205,11 @@ class _Program:
             await self.places.processes.acquire(self.holder, None)
             self._has_process = True
             self.places.running_processes += 1
-            self.places.memory.add(self)
+            self.places.memory.add(self.worker)
         await self.places.computing.acquire(self.holder, None)
         self.has_started = True
         try:
-            with self.places.memory.computing(self):
+            with self.places.memory.computing(self.worker):
                 return await self._in_thread(step)
         finally:
             self.places.computing.release(self.holder)
@@ -235,7 +217,7 @@ class _Program:
     def _leave_process(self) -> None:
         if self._has_process:
             self._has_process = False
-            self.places.memory.remove(self)
+            self.places.memory.remove(self.worker)
             self.places.running_processes -= 1
             self.places.processes.release(self.holder)
 

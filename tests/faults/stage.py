@@ -278,8 +278,11 @@ def descendants(process: int) -> Iterator[int]:
 
 
 def resident(process: int) -> int:
-    """Return the memory in bytes that a process holds and shares with no other (statm: resident less shared)."""
+    """Return the memory in bytes that a process holds and shares with no other (proc(5), smaps_rollup).
+
+    The resident memory less the shared memory of `statm` has also what a child has from its parent before its `exec`.
+    """
     with contextlib.suppress(OSError):
-        _, pages, shared, *_ = map(int, Path(f"/proc/{process}/statm").read_text().split())
-        return (pages - shared) * os.sysconf("SC_PAGE_SIZE")
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+        return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_"))
     return 0

@@ -245,13 +245,15 @@ class Bridge(ApiDocument):
         sign_ins: "ApiSignIns | None" = None,
         catalog: Catalog | None = None,
         elicitor: Elicitor | None = None,
+        follower: "Callable[[], OperationFollower] | None" = None,
         asks: bool = True,
     ) -> Server:
         """Make an MCP server of these tools, without a transport.
 
         `list_changed`: it announces changes of the list. `monitor` observes its calls, `observer` the API's responses;
         without one those are checked against the document if that was chosen. `sign_ins` let its users sign in. A
-        server of several APIs gives its own `catalog` and `elicitor`. Without `asks` nobody is asked before calls.
+        server of several APIs gives its own `catalog`, `elicitor` and `follower`. Without `asks` nobody is asked before
+        calls.
         """
         options = self.request_options()
         return Server(
@@ -265,7 +267,7 @@ class Bridge(ApiDocument):
             monitor=traffic.monitor(monitor, self.extension),
             elicitor=(elicitor or self.elicitor) if asks else None,
             shaper=None if self.config.select == "never" else AnswerShaper(),
-            follower=self._follower if self.config.task_timeout else None,
+            follower=(follower or self._follower) if self.config.has_tasks else None,
             max_result_bytes=self.config.result_tokens * BYTES_PER_TOKEN,
             limiter=traffic.call_limiter(self.config, self.implementation.name),
             observer=observer if observer is not None else (self.drift.observe if self.drift else None),
@@ -324,9 +326,7 @@ class Bridge(ApiDocument):
 
     def _follower(self) -> OperationFollower:
         """Return what follows operations that the API carries out in the background."""
-        from .tasks.board import TaskBoard
-
-        return TaskBoard(self.config.task_timeout, lambda: self.tools, may_delete=self.confirmation is None)
+        return traffic.follower(self.config, lambda: self.tools, may_delete=self.confirmation is None)
 
 
 def _extended(bridge: B, extension: "Extension | None") -> B:

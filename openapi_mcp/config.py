@@ -159,8 +159,8 @@ class Config:
 
     @property
     def has_tasks(self) -> bool:
-        """True if calls may become tasks. False with replicas, which do not know each other's tasks."""
-        return self.task_timeout > 0 and self.redis is None
+        """True if calls may become tasks."""
+        return self.task_timeout > 0
 
     @property
     def compile_options(self) -> CompileOptions:

@@ -1,6 +1,6 @@
 """Traffic between a server, the API and MCP clients: the client of the API with its guards, limits and tokens."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,8 @@ from ..config import Config
 from ..egress.breaker import CircuitBreaker
 from ..egress.guard import MIN_UNANSWERED, GuardedTransport
 from ..egress.policy import EgressPolicy
-from ..runtime.server.hooks import Limiter, Monitor
-from ..runtime.tool import SecurityScheme
+from ..runtime.server.hooks import Limiter, Monitor, OperationFollower
+from ..runtime.tool import SecurityScheme, Tool
 from ..runtime.upstream.client import Upstream
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..oauth.clients import OAuthSettings
     from ..oauth.sign_ins import ApiSignIns
     from ..oauth.tokens import OAuthTokens
+    from ..tasks.shared import SharedRecords
 
 
 def upstream(
@@ -80,6 +81,22 @@ def call_limiter(config: Config, name: str) -> Limiter | None:
     from ..replicas.rate_limits import rate_limit
 
     return rate_limit(config.rate_limit, config.redis, name)
+
+
+def follower(config: Config, tools: Callable[[], Iterable[Tool]], *, may_delete: bool) -> OperationFollower:
+    """Return what follows operations that the API carries out in the background (see `TaskBoard`)."""
+    from ..tasks.board import TaskBoard
+
+    shared = None if config.redis is None else _shared_records(config.redis)
+    return TaskBoard(config.task_timeout, tools, may_delete=may_delete, shared=shared)
+
+
+def _shared_records(redis: str) -> "SharedRecords":
+    from ..oauth.endpoints import OAuthFailure
+    from ..oauth.sealed_store import InRedis, SealedStore, name_of_server
+    from ..tasks.shared import SharedRecords
+
+    return SharedRecords(lambda key: SealedStore(InRedis(redis, name_of_server(key)), key), (OAuthFailure, OSError))
 
 
 def oauth_tokens(

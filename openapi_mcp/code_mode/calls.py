@@ -291,12 +291,12 @@ class _WorkflowCalls(NamedTuple):
 
     @property
     def sanitizer(self) -> Sanitizer:
-        """What removes the secrets of these calls."""
+        """Remover of the secrets of these calls."""
         return self.call.sanitizer
 
     @property
     def asks(self) -> bool:
-        """Whether users are asked before calls that need their consent."""
+        """True if users are asked before calls that need their consent."""
         return self.call.asks
 
     def using(self, events: CallEvents, api: str = "") -> "_WorkflowCalls":

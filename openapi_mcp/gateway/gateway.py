@@ -7,11 +7,12 @@ share: names that are unique, one list or one search, one description. An API th
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from .. import __version__, modes, plain_text
 from ..adaptation import named
+from ..api import traffic
 from ..bridge import Bridge
 from ..config import Config
 from ..errors import BridgeError, DocumentError, UnknownTool, UsageError
@@ -21,7 +22,7 @@ from ..runtime.protocol import ServerDescription
 from ..runtime.request.redaction import redact
 from ..runtime.result.sanitizing import Sanitizer, secrets_of
 from ..runtime.server.catalog import BuiltinTool, CallByName, Catalog
-from ..runtime.server.hooks import Elicitor, Monitor, Observer
+from ..runtime.server.hooks import Elicitor, Monitor, Observer, OperationFollower
 from ..runtime.server.server import Server
 from ..runtime.tool import Tool
 from ..runtime.types import CallToolResult, Implementation
@@ -109,7 +110,10 @@ class Gateway:
         for variable, names in owners.items():
             if len(names) > 1:
                 message = f"{' and '.join(names)} would both get the credential of {variable}"
-                hint = f'say whose it is: [apis.{names[0]}.auth] SCHEME = "env:{variable}"; and another for each other'
+                hint = (
+                    f'say which API gets it: [apis.{names[0]}.auth] SCHEME = "env:{variable}"; and another '
+                    "variable for each other API"
+                )
                 raise UsageError(message, where="the credentials", hint=hint)
 
     @cached_property
@@ -233,9 +237,11 @@ class Gateway:
                 sign_ins=sign_ins(name),
                 catalog=Catalog(bridge.tools, sizes=bridge.sizes),
                 elicitor=elicitor,
+                follower=partial(self._follower, bridge.config, name),
             )
             for name, bridge in self.bridges.items()
         }
+        has_tasks = any(bridge.config.has_tasks for bridge in self.bridges.values())
         secrets = [secret for bridge in self.bridges.values() for secret in secrets_of(bridge.request_options())]
         return GatewayServer(
             self.catalog,
@@ -245,6 +251,7 @@ class Gateway:
                 list_changed=list_changed,
                 explicit_fields=self.config.explicit_fields,
                 elicits=elicitor is not None,
+                tasks=has_tasks,
             ),
             servers,
             {name: api for name, (api, _) in self.routes.items()},
@@ -252,7 +259,16 @@ class Gateway:
             max_result_bytes=max(bridge.config.result_tokens for bridge in self.bridges.values()) * BYTES_PER_TOKEN,
             rights=lambda: self.rights,
             elicitor=elicitor,
+            follower=partial(self._follower, self.config) if has_tasks else None,
         )
+
+    def _follower(self, config: Config, api: str = "") -> OperationFollower:
+        """Return what follows the operations of an API, by the names that its tools have for clients."""
+        asks = any(bridge.confirmation is not None for bridge in self.bridges.values())
+        return traffic.follower(config, lambda: self._tools_of(api), may_delete=not asks)
+
+    def _tools_of(self, api: str) -> list[Tool]:
+        return [tool for tool in self.tools if self.routes[tool.name][0] == api]
 
 
 def _of_api(tool: BuiltinTool, api: str, name: str) -> BuiltinTool:

@@ -14,7 +14,7 @@ from ..runtime.request.build import RequestOptions
 from ..runtime.result.sanitizing import Sanitizer
 from ..runtime.server.calls import Calls
 from ..runtime.server.catalog import BuiltinTool, Catalog, ListedTool
-from ..runtime.server.hooks import Elicitor
+from ..runtime.server.hooks import Elicitor, OperationFollower
 from ..runtime.server.server import Rights, Server
 from ..runtime.types import CallToolResult
 from ..runtime.upstream.client import Upstream
@@ -31,8 +31,16 @@ class _NoApi(httpx.AsyncBaseTransport):
 class GatewayCalls(Calls):
     """The maker of calls of several APIs: `makers` are those of each tool, by its name."""
 
-    def __init__(self, makers: Mapping[str, Calls], sanitizer: Sanitizer, max_result_bytes: int) -> None:
-        super().__init__(Upstream(transport=_NoApi()), RequestOptions(), max_result_bytes=max_result_bytes)
+    def __init__(
+        self,
+        makers: Mapping[str, Calls],
+        sanitizer: Sanitizer,
+        max_result_bytes: int,
+        follower: Callable[[], OperationFollower] | None,
+    ) -> None:
+        super().__init__(
+            Upstream(transport=_NoApi()), RequestOptions(), max_result_bytes=max_result_bytes, follower=follower
+        )
         self.sanitizer = sanitizer
         self._makers = makers
 
@@ -57,11 +65,12 @@ class GatewayServer(Server):
         max_result_bytes: int,
         rights: Callable[[], Rights],
         elicitor: Elicitor | None,
+        follower: Callable[[], OperationFollower] | None = None,
     ) -> None:
         makers = {name: server.calls for name, server in servers.items()}
         for each in makers.values():
             each.sanitizer = sanitizer
-        calls = GatewayCalls({tool: makers[api] for tool, api in routes.items()}, sanitizer, max_result_bytes)
+        calls = GatewayCalls({tool: makers[api] for tool, api in routes.items()}, sanitizer, max_result_bytes, follower)
         super().__init__(
             catalog,
             description,
@@ -76,7 +85,7 @@ class GatewayServer(Server):
         self._servers = tuple(servers.values())
 
     async def aclose(self) -> None:
-        """Close the connections to all APIs."""
+        """Stop following operations, then close the connections to all APIs."""
+        await super().aclose()
         for server in self._servers:
             await server.aclose()
-        await super().aclose()

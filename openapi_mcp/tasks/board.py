@@ -8,10 +8,11 @@ may take, with progress, and then says how to go on.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import httpx
 
@@ -27,6 +28,7 @@ from ..runtime.upstream.events import CallEvents
 from .polling import AcceptedOperation, Finished
 from .records import TaskRecord, TaskRecords
 from .routes import route_to
+from .shared import SharedRecords, SharingError
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -49,26 +51,37 @@ class TaskBoard:
     """The operations that are followed for one server, whose tools `tools` returns.
 
     A task lasts `seconds` at most. `may_delete` tells whether a cancelled task may end its operation by a documented
-    DELETE: not where calls wait for a person's consent.
+    DELETE: not where calls wait for a person's consent. Replicas find each other's tasks in the `shared` records.
+
+    A server of several APIs has a board of its own, which replies, and one for each API, whose calls that one follows.
     """
 
-    def __init__(self, seconds: float, tools: Callable[[], Iterable[Tool]], *, may_delete: bool = True) -> None:
-        self._seconds = seconds
+    def __init__(
+        self,
+        seconds: float,
+        tools: Callable[[], Iterable[Tool]],
+        *,
+        may_delete: bool = True,
+        shared: SharedRecords | None = None,
+    ) -> None:
+        self.seconds = seconds
         self._tools = tools
         self._may_delete = may_delete
+        self._shared = shared
         self._running: dict[str, _RunningTask] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         self.on_idle: Callable[[], None] = lambda: None
 
     @property
     def is_busy(self) -> bool:
         """True if tasks are running."""
-        return bool(self._running)
+        return bool(self._running or self._ending)
 
     async def reply(self, call: ToolCall, tool: ListedTool, notify: Notify | None, answer: Answer) -> JsonObject:
         """Return the reply to a call whose client has tasks: that of `answer`, or the task that it becomes."""
         if isinstance(tool, BuiltinTool) and not isinstance(tool.target(call.arguments), str):
             return await answer(notify)  # a program may make several calls, of which one alone would be the task
-        task = _RunningTask(TaskRecord(owner=subject(), seconds=self._seconds), _state_file())
+        task = _RunningTask(self, TaskRecord(owner=subject(), seconds=self.seconds))
         token = _CURRENT.set(task)
         try:
             work = asyncio.create_task(_coroutine(answer(task.muted(notify))))
@@ -88,19 +101,36 @@ class TaskBoard:
 
     async def answer(self, request: TaskRequest) -> JsonObject:
         """Return the reply to a request about a task."""
-        owner, file = subject(), _state_file()
-        record = RECORDS.find(request.task_id, owner, file)
-        if record is None:
-            return tasks.unknown(request)
-        if request.method == "tasks/get":
-            return tasks.described(request, {**record.wire(), **record.outcome})
-        if request.method == "tasks/cancel" and record.status == "working":
-            running = self._running.get(record.id)
-            if running is None:
-                RECORDS.ask_to_cancel(record.id, file)
-            else:
-                await self._cancel(running)
+        try:
+            record = await self._find(request.task_id)
+            if record is None:
+                return tasks.unknown(request)
+            if request.method == "tasks/get":
+                return tasks.described(request, {**record.wire(), **record.outcome})
+            if request.method == "tasks/cancel" and record.status == "working":
+                await self._cancel_anywhere(record)
+        except SharingError as error:
+            message = f"The task cannot be looked up now: {error}. Ask again."
+            return jsonrpc.error(jsonrpc.INTERNAL_ERROR, message, request_id=request.request_id)
         return tasks.acknowledged(request)
+
+    async def _find(self, task_id: str) -> TaskRecord | None:
+        """Return the record of a caller's task: of this process, of its siblings, or of a replica."""
+        place = _RecordPlace.of_request()
+        record = RECORDS.find(task_id, subject(), place.file)
+        if record is not None or self._shared is None or place.key is None:
+            return record
+        return await self._shared.find(task_id, subject(), place.key)
+
+    async def _cancel_anywhere(self, record: TaskRecord) -> None:
+        """Cancel a task, or have the process cancel it that follows it. Raises SharingError."""
+        running, place = self._running.get(record.id), _RecordPlace.of_request()
+        if running is not None:
+            await self._cancel(running)
+            return
+        RECORDS.ask_to_cancel(record.id, place.file)
+        if self._shared is not None and place.key is not None:
+            await self._shared.ask_to_cancel(record, place.key)
 
     async def follow(
         self, tool: Tool, response: httpx.Response, exchange: PollExchange, events: CallEvents, seconds: float | None
@@ -110,14 +140,14 @@ class TaskBoard:
         if operation is None:
             return response
         task = _CURRENT.get()
-        if task is not None and self._accept(task, operation):
-            seconds = self._seconds
+        if task is not None and await task.board.accept(task, operation, self):
+            seconds = self.seconds
         elif seconds is not None:
             seconds = max(0.0, seconds - MIN_REMAINING)
 
         async def report(operation: AcceptedOperation) -> None:
             if task is not None and task.accepted.done():
-                await self._update(task, operation)
+                await task.board.update(task, operation)
             else:
                 await events.on_step(_words(operation))
 
@@ -128,6 +158,8 @@ class TaskBoard:
             answer, note = response, self._how_to_go_on(operation, finished.wait)
         has_failed = isinstance(finished, Finished) and finished.has_failed
         answer.extensions = {**answer.extensions, _OUTCOME: (note, has_failed)}
+        if answer is not response:
+            await events.on_response(answer)  # as that of any call: a workflow goes on with it
         return answer
 
     def explained(self, result: CallToolResult, response: httpx.Response) -> CallToolResult:
@@ -144,39 +176,66 @@ class TaskBoard:
             work.cancel()
         if works:
             await asyncio.wait(works)
+        if self._ending:
+            await asyncio.wait(self._ending)
 
-    def _accept(self, task: "_RunningTask", operation: AcceptedOperation) -> bool:
-        """Make a call a task, unless it is one or the caller has too many; return whether it is."""
+    async def accept(self, task: "_RunningTask", operation: AcceptedOperation, follower: "TaskBoard") -> bool:
+        """Make a call a task, unless it is one or the caller has too many; return whether it is.
+
+        `follower` is the board of the operation's API.
+        """
+        task.follower = follower
         if task.accepted.done():
             return True
         of_caller = sum(each.record.owner == task.record.owner for each in self._running.values())
         if of_caller >= MAX_TASKS_OF_CALLER or len(self._running) >= MAX_TASKS:
             return False
         task.operation = operation
-        try:
-            task.write(message=_words(operation), interval=operation.interval)
-        except OSError as error:  # of the folder that processes share
-            logger.warning("A call does not become a task: %s", error.strerror or error)
-            return False
         self._running[task.record.id] = task
+        try:
+            task.write(message=_words(operation), interval=operation.interval, seconds=follower.seconds)
+            await self._share(task)
+        except BaseException as error:
+            del self._running[task.record.id]
+            if not isinstance(error, OSError | SharingError):  # of the folder or the store that processes share
+                raise
+            logger.warning("A call does not become a task: %s", error)
+            return False
         task.accepted.set_result(None)
         return True
 
-    async def _update(self, task: "_RunningTask", operation: AcceptedOperation) -> None:
+    async def update(self, task: "_RunningTask", operation: AcceptedOperation) -> None:
+        """Note how far the operation of a task is, or cancel the task if a client has asked another process for it."""
         task.operation = operation
-        if RECORDS.is_cancelled(task.record.id, task.file):
+        if await self._is_cancelled(task):
             await self._cancel(task)
             return
         message = _words(operation)
         if message != task.record.message or operation.interval != task.record.interval:
             task.write(message=message, interval=operation.interval)
+        with suppress(SharingError):  # the replicas know an older state for a while
+            await self._share(task)
+
+    async def _is_cancelled(self, task: "_RunningTask") -> bool:
+        """Return whether another process was asked to cancel a task."""
+        if RECORDS.is_cancelled(task.record.id, task.place.file):
+            return True
+        if self._shared is None or task.place.key is None:
+            return False
+        with suppress(SharingError):
+            return await self._shared.is_cancelled(task.record.id, task.place.key)
+        return False
+
+    async def _share(self, task: "_RunningTask") -> None:
+        """Let the replicas know of a task. Raises SharingError."""
+        if self._shared is not None and task.place.key is not None:
+            await self._shared.write(task.record, task.place.key)
 
     async def _cancel(self, task: "_RunningTask") -> None:
         """End a task: by the API's own DELETE of the operation where it documents one, else only the wait ends."""
         task.write(status="cancelled", message="The task was cancelled.")
         operation = task.operation
-        deletion = route_to(self._allowed_tools(), "DELETE", operation) if operation is not None else None
-        if operation is not None and deletion is not None and self._may_delete:
+        if operation is not None and task.follower.may_delete(operation):
             try:
                 await operation.delete()
             except RuntimeFailure as failure:  # the task is cancelled whatever the API answers
@@ -193,8 +252,24 @@ class TaskBoard:
             if task.record.status == "working":
                 task.write(**_ending(task.work))
         finally:
-            if not self._running:
-                self.on_idle()
+            ending = asyncio.get_running_loop().create_task(self._share_end(task))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ended)
+
+    async def _share_end(self, task: "_RunningTask") -> None:
+        try:
+            await self._share(task)
+        except SharingError as error:
+            logger.warning("Other replicas do not hear of the end of a task: %s.", error)
+
+    def _ended(self, ending: "asyncio.Task[None]") -> None:
+        self._ending.discard(ending)
+        if not self.is_busy:
+            self.on_idle()
+
+    def may_delete(self, operation: AcceptedOperation) -> bool:
+        """Return whether a cancelled task may end its operation: its caller may call a tool that does it."""
+        return self._may_delete and route_to(self._allowed_tools(), "DELETE", operation) is not None
 
     def _allowed_tools(self) -> list[Tool]:
         """Return the tools that the caller may call, by the scopes of its token."""
@@ -221,12 +296,29 @@ class TaskBoard:
         )
 
 
-class _RunningTask:
-    """A call that is a task, or may become one: `accepted` is done as soon as it is one."""
+class _RecordPlace(NamedTuple):
+    """The place where processes that answer the same clients share records.
 
-    def __init__(self, record: TaskRecord, file: Path | None) -> None:
+    `file` is the file beside which siblings keep them, None where there is one process; `key` seals those of replicas.
+    """
+
+    file: Path | None = None
+    key: bytes | None = None
+
+    @classmethod
+    def of_request(cls) -> "_RecordPlace":
+        """Return the place for the request that is being served."""
+        state = SESSION_STATE.get()
+        return cls() if state is None else cls(state().file, state().key)
+
+
+class _RunningTask:
+    """A call that is a task of a board, or may become one: `accepted` is done as soon as it is one."""
+
+    def __init__(self, board: TaskBoard, record: TaskRecord) -> None:
+        self.board = self.follower = board
         self.record = record
-        self.file = file
+        self.place = _RecordPlace.of_request()
         self.accepted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.work: asyncio.Task[JsonObject] | None = None
         self.operation: AcceptedOperation | None = None
@@ -234,7 +326,7 @@ class _RunningTask:
     def write(self, **fields: Any) -> None:
         """Change the record; whoever asks for the task sees it from now on."""
         self.record = self.record.changed(**fields)
-        RECORDS.write(self.record, self.file)
+        RECORDS.write(self.record, self.place.file)
 
     def muted(self, notify: Notify | None) -> Notify | None:
         """Return a function that sends messages until the call is a task: then its exchange with the client is over."""
@@ -272,12 +364,6 @@ def _ending(work: "asyncio.Task[JsonObject] | None") -> dict[str, Any]:
         message = str(reply["error"].get("message", ""))
         return {"status": "failed", "message": message, "outcome": {"error": reply["error"]}}
     return {"status": "completed", "message": "The operation has ended.", "outcome": {"result": reply["result"]}}
-
-
-def _state_file() -> Path | None:
-    """Return the file beside which records are shared with other processes; None where there is one process."""
-    state = SESSION_STATE.get()
-    return None if state is None else state().file
 
 
 def _words(operation: AcceptedOperation) -> str:

@@ -147,7 +147,7 @@ class Run:
         body = scope.exchange.body
         made = body.get("id") if isinstance(body, dict) else None
         note.made = str(made)[:MAX_ARGUMENT] if isinstance(made, str) or type(made) is int else ""
-        return "" if response.status_code < 400 else _text(result)
+        return _text(result) if response.status_code >= 400 or result.is_error else ""
 
     async def _made(
         self, call: OperationCall, request: StepRequest, responses: list[httpx.Response], note: Call
@@ -160,7 +160,7 @@ class Run:
                 self.sent.append(note)
 
         calls = self.call.using(StepEvents(self.call.events, responses), call.api)
-        tool = replace(call.tool, confirm=False)  # the user was asked before the workflow
+        tool = replace(call.tool, confirm=False, select=None)  # the user was asked before; steps read whole answers
         token = FORWARDED.set((*(() if call.api else FORWARDED.get()), *request.headers))
         try:
             result = await calls(tool, request.arguments, max_result_bytes=_RESULT_BYTES, on_sent=on_sent)

@@ -409,7 +409,7 @@ def test_user_is_asked_before_a_call_becomes_a_task() -> None:
 
 def test_call_that_ends_with_an_error_of_the_protocol_is_a_failed_task() -> None:
     async def scenario(client: Client) -> None:
-        task = board._RunningTask(TaskRecord(owner="", seconds=60), None)
+        task = board._RunningTask(TaskBoard(60, tuple), TaskRecord(owner="", seconds=60))
         error = {"code": -32603, "message": "It cannot be written."}
 
         async def work() -> dict[str, Any]:

@@ -6,9 +6,10 @@ is the public interface of typer and click, from typer 0.16 on.
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -32,30 +33,65 @@ def command(app: typer.Typer, name: str = "", *, epilog: str = "") -> Callable[[
 
     def register(function: Callable[..., None]) -> None:
         command_name = name or function.__name__
-        options = of_command(command_name)
-        words = [option for option in options if option.group == ARGUMENTS]
-        takes_file = len(words) > 1 and words[0].name == "spec"
-        own = inspect.signature(function).parameters.keys() - {"values"}
-        takes_values = "values" in inspect.signature(function).parameters
-
-        def run(**parameters: Any) -> None:
-            if takes_file:
-                _use_settings_file(words, parameters)
-            for option in options:
-                if option.required and parameters[option.name] is None:  # typer 0.16 with click 8.3 lets it pass
-                    raise typer.BadParameter(f"Missing argument {_metavar(option)}.")
-            arguments = {name: _plain(parameters.pop(name)) for name in own}
-            if takes_values:
-                arguments["values"] = {key: _plain(value) for key, value in parameters.items() if is_used(value)}
-            function(**arguments)
-
-        signature = inspect.Signature(
-            [_parameter(option, checked_later=takes_file and option in words) for option in options]
-        )
-        run.__signature__ = signature  # type: ignore[attr-defined]  # typer reads the options from it
-        app.command(command_name, cls=Command, help=function.__doc__, epilog=epilog or None)(run)
+        program = _Program(command_name, function)
+        app.command(command_name, cls=Command, help=function.__doc__, epilog=epilog or None)(program)
 
     return register
+
+
+class _Program:
+    """The function of a command as typer calls it.
+
+    Its parameters are made when typer reads the signature: those of all commands take 20 % of a start.
+    """
+
+    def __init__(self, name: str, function: Callable[..., None]) -> None:
+        self.__annotations__ = {}
+        self._name = name
+        self._function = function
+
+    @cached_property
+    def _options(self) -> Sequence[Option]:
+        return of_command(self._name)
+
+    @cached_property
+    def _words(self) -> list[Option]:
+        return [option for option in self._options if option.group == ARGUMENTS]
+
+    @cached_property
+    def _takes_file(self) -> bool:
+        return len(self._words) > 1 and self._words[0].name == "spec"
+
+    @cached_property
+    def __signature__(self) -> inspect.Signature:
+        """The signature from which typer reads the options."""
+        return inspect.Signature(
+            [_parameter(option, checked_later=self._takes_file and option in self._words) for option in self._options]
+        )
+
+    def __call__(self, **parameters: Any) -> None:
+        """Call the function with the values of a command line."""
+        if self._takes_file:
+            _use_settings_file(self._words, parameters)
+        for option in self._options:
+            if option.required and parameters[option.name] is None:  # typer 0.16 with click 8.3 lets it pass
+                raise typer.BadParameter(f"Missing argument {_metavar(option)}.")
+        own = inspect.signature(self._function).parameters.keys()
+        arguments = {name: _plain(parameters.pop(name)) for name in own - {"values"}}
+        if "values" in own:
+            arguments["values"] = {key: _plain(value) for key, value in parameters.items() if is_used(value)}
+        self._function(**arguments)
+
+
+@contextmanager
+def named_command(app: typer.Typer, words: Sequence[str]) -> Iterator[None]:
+    """Let the app have, meanwhile, only the command that a command line begins with: typer would make each of them."""
+    registered = app.registered_commands
+    app.registered_commands = [each for each in registered if words and each.name == words[0]] or registered
+    try:
+        yield
+    finally:
+        app.registered_commands = registered
 
 
 def is_used(value: object) -> bool:
@@ -88,7 +124,9 @@ def _use_settings_file(words: list[Option], parameters: dict[str, Any]) -> None:
         values = [] if option.many else values
     parameters["spec"] = None
     if values:
-        raise typer.BadParameter(f"Got an unexpected extra argument; {first} is no document, and {file} names one.")
+        raise typer.BadParameter(
+            f"Got an unexpected extra argument: {first} is not a document, and {file} already names one."
+        )
 
 
 def _parameter(option: Option, *, checked_later: bool = False) -> inspect.Parameter:

@@ -12,7 +12,7 @@ import typer
 from .. import __version__
 from ..errors import CallFailed, CheckFailed, UsageError
 from . import check, console, documents, install
-from .commands import CommandGroup, Values, command, reported_errors
+from .commands import CommandGroup, Values, command, named_command, reported_errors
 
 if TYPE_CHECKING:
     from ..bridge import Bridge
@@ -348,7 +348,8 @@ def main() -> None:
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None is how a module is made unavailable
     console.guard()
     try:
-        app()
+        with named_command(app, sys.argv[1:]):
+            app()
     except OSError as error:  # of the terminal or file that is written to: others are reported where they happen
         if error.filename is not None or "--debug" in sys.argv:
             raise
@@ -366,7 +367,7 @@ def _check_stdin(source: str, options: Mapping[str, Any], *, over_http: bool) ->
     if source != "-":
         return
     if not over_http:
-        raise UsageError("stdin cannot be the document and the client at once", hint="add --transport http")
+        raise UsageError("stdin cannot carry both the document and the client's messages", hint="add --transport http")
     if options.get("watch") or options.get("workers", 1) > 1:
         raise UsageError("stdin can be read only once", hint="--watch and --workers need the document in a file")
 

@@ -88,7 +88,7 @@ HEAVY = {
 
 ON_DEMAND = {
     "adaptation": {"tools"},
-    "gateway": {"authorization", "contract", "runtime", "telemetry", "tools"},
+    "gateway": {"authorization", "contract", "oauth", "runtime", "telemetry", "tools"},
     "offer": {"adaptation", "authorization", "runtime", "skills"},
     "settings": {"runtime"},
     "__init__": {"bridge", "config", "errors", "extension", "runtime"},
@@ -112,7 +112,7 @@ ON_DEMAND = {
     "modes": {"answers", "code_mode", "runtime", "tools"},
     "telemetry": {"starlette"},
     "tools": {"runtime"},
-    "ui": {"clients", "document", "egress", "gateway", "runtime", "telemetry"},
+    "ui": {"clients", "document", "egress", "gateway", "oauth", "runtime", "telemetry"},
     "workflows": {"elicitation"},
 }
 """Packages that may be imported inside functions: a start with cached tools needs nothing of what makes them."""

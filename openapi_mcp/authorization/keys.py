@@ -172,7 +172,7 @@ class SigningKeys:
         policy = await self._egress.inside(self._issuer, self._url)
         keys = readable_keys(await fetch(self._url, self._tls, egress=policy))
         if not keys:
-            raise AuthorizationServerError(f"{self._url} has no key for signatures that are accepted here")
+            raise AuthorizationServerError(f"{self._url} has no key with an accepted signature algorithm")
         return keys
 
 

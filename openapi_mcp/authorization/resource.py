@@ -80,10 +80,15 @@ class ProtectedResource:
         return f"[{host}]" if ":" in host else host
 
     @property
+    def origin(self) -> str:
+        """Scheme, host and port of the canonical URI."""
+        parts = urlsplit(self.uri)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    @property
     def metadata_url(self) -> str:
         """The address of the metadata: the well-known path, inserted between host and path (RFC 9728 §3.1)."""
-        parts = urlsplit(self.uri)
-        return f"{parts.scheme}://{parts.netloc}{WELL_KNOWN}{parts.path}"
+        return f"{self.origin}{WELL_KNOWN}{urlsplit(self.uri).path}"
 
     @property
     def metadata_paths(self) -> tuple[str, ...]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from .door import OAuthDoor
     from .tokens import TokenVerifier
 
+PAGE_CALLBACK: Final = "/ui/callback"
+"""The path to which the authorization server returns people who sign in to the page of this server."""
+
 _OPTIONS: Final = ("auth_audience", "auth_introspection", "auth_client_id", "auth_client_secret")
 
 
@@ -20,7 +23,8 @@ _OPTIONS: Final = ("auth_audience", "auth_introspection", "auth_client_id", "aut
 class DoorSettings:
     """The options of the door. With `introspects` tokens are introspected by its client, else verified by keys.
 
-    The client, which may have no secret, also lets users say who they are on the pages of `--sign-in-url`.
+    The client, which may have no secret, also lets users say who they are on the pages of `--sign-in-url`, and people
+    sign in to the page at `/`.
     """
 
     resource: ProtectedResource
@@ -48,6 +52,11 @@ class DoorSettings:
         introspects = bool(options.get("auth_introspection"))
         _check_client(options, client_id, secret)
         return cls(resource, client_id, secret, introspects)
+
+    @property
+    def page_callback(self) -> str:
+        """The redirect URI of the page, which is registered for the client."""
+        return f"{self.resource.origin}{PAGE_CALLBACK}"
 
     def door(self, tls: "Tls", scopes: "Callable[[], Collection[str]]", egress: EgressRules = NO_RULES) -> "OAuthDoor":
         """Make the door; `tls` is for requests to the authorization server, which `egress` limits.
@@ -88,8 +97,6 @@ def _check_client(options: Mapping[str, Any], client_id: str | None, secret: str
             raise UsageError(
                 "users show who they are at a client", where="--sign-in-url", hint=f"{hint}; then set --auth-client-id"
             )
-    elif client_id:
-        hint = "leave it out"
-        raise UsageError(
-            "a client is needed for introspection and --sign-in-url only", where="--auth-client-id", hint=hint
-        )
+    elif client_id and options.get("no_ui"):
+        message = "a client is needed for introspection, --sign-in-url and the page only"
+        raise UsageError(message, where="--auth-client-id", hint="leave it, or --no-ui, out")

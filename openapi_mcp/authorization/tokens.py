@@ -172,7 +172,7 @@ def read_claims(claims: JsonObject, resource: ProtectedResource, now: float) -> 
         raise InvalidToken("the token was issued for another server")
     expires = _time(claims, "exp")
     if expires is None:
-        raise InvalidToken("the token has no time at which it expires")
+        raise InvalidToken("the token has no expiry time")
     if expires + LEEWAY <= now:
         raise InvalidToken("the token has expired")
     for name in ("nbf", "iat"):

@@ -247,7 +247,7 @@ class AuthorizationServer:
                 f"The authorization server {host} did not answer within {REQUEST_TIMEOUT:g} s."
             ) from error
         except EgressRefused as error:
-            raise OAuthFailure(f"The authorization server is not asked. {error}") from error
+            raise OAuthFailure(f"No request was sent to the authorization server. {error}") from error
         except (httpx.HTTPError, OSError) as error:
             reason = type(error).__name__
             raise OAuthFailure(f"The authorization server {host} cannot be reached: {reason}.") from error
@@ -292,7 +292,7 @@ def check_url(url: str) -> None:
         raise OAuthFailure("The URL of the authorization server is not valid.") from None
     if not is_secure(parts):
         raise OAuthFailure(
-            f"The authorization server at {host or 'no host'} is not reached by https; no secret is sent."
+            f"The URL of the authorization server at {host or 'no host'} is not https, so no secret is sent to it."
         )
 
 

@@ -6,6 +6,7 @@ those of clients: so both say who they are in the same words. The token is used 
 Specification: client/elicitation of 2026-07-28, "Phishing".
 """
 
+from collections.abc import Callable, Collection
 from typing import Final
 
 from ..authorization.discovery import AuthorizationServerError, Tls, discover
@@ -21,14 +22,21 @@ _ENDPOINT: Final = "authorization_endpoint"
 
 
 class DoorClient:
-    """The client of the door's authorization server; `tls` and `egress` are for requests to it."""
+    """The client of the door's authorization server; `tls` and `egress` are for requests to it.
 
-    def __init__(self, settings: DoorSettings, tls: Tls, egress: EgressRules) -> None:
+    `scopes` returns those that its tokens shall have besides `openid`.
+    """
+
+    def __init__(
+        self, settings: DoorSettings, tls: Tls, egress: EgressRules, scopes: Callable[[], Collection[str]] = tuple
+    ) -> None:
         self._settings = settings
+        self._scopes = scopes
         self._tls = tls
         self._egress = EgressPolicy(egress)
         self._verifier = settings.verifier(tls, self._egress)
         self._server: AuthorizationServer | None = None
+        self._asked: tuple[str, ...] = ()
 
     @property
     def issuer(self) -> str:
@@ -37,18 +45,20 @@ class DoorClient:
 
     async def server(self) -> AuthorizationServer:
         """Return the authorization server with its endpoints, which are found once. Raises OAuthFailure."""
-        if self._server is None:
+        scopes = tuple(self._scopes())
+        if self._server is None or self._asked != scopes:
             try:
                 metadata = await discover(self.issuer, self._tls, _ENDPOINT, self._egress)
             except AuthorizationServerError as error:
                 raise OAuthFailure(f"The authorization server of this server cannot be used: {error}.") from error
             token_url = metadata.get("token_endpoint")
             supported = metadata.get("scopes_supported")
+            identifying = (_OPENID,) if isinstance(supported, list) and _OPENID in supported else ()
             scheme = OAuthScheme(
                 name="auth-issuer",
                 authorization_url=metadata[_ENDPOINT],
                 token_url=token_url if isinstance(token_url, str) else None,
-                scopes=(_OPENID,) if isinstance(supported, list) and _OPENID in supported else (),
+                scopes=tuple(dict.fromkeys((*identifying, *scopes))),
             )
             client = OAuthClient(
                 client_id=self._settings.client_id,
@@ -57,6 +67,7 @@ class DoorClient:
             )
             policy = await self._egress.inside(self.issuer, scheme.token_url or self.issuer)
             self._server = AuthorizationServer(scheme, client, self._tls(), policy, metadata)
+            self._asked = scopes
         return self._server
 
     async def subject(self, token: AccessToken) -> str:

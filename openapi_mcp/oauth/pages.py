@@ -46,7 +46,7 @@ _STRANGER: Final = (
     "Somebody else asked for this sign-in, so it was not continued, and nothing was connected. If you were given the "
     "link, do not use it. If it is your own, you are signed in at {issuer} as another user: sign out there first."
 )
-_DONE: Final = "You can close this page. Your MCP client makes the call again, or ask it to."
+_DONE: Final = "You can close this page. Your MCP client repeats the call; if it does not, ask it to."
 
 
 class SignInPages:

@@ -65,8 +65,9 @@ class UserSignIn:
 class UserTokens:
     """The sealed tokens of users, by the keys of their sources (a SignInStore)."""
 
-    def __init__(self, store: SealedStore) -> None:
+    def __init__(self, store: SealedStore, max_age: float = MAX_TOKEN_AGE) -> None:
         self._store = store
+        self._max_age = max_age
 
     def get(self, key: str) -> AccessToken | None:
         """Return a token; None if there is none."""
@@ -77,7 +78,7 @@ class UserTokens:
 
     def put(self, key: str, token: AccessToken) -> str:
         """Store a token; return where."""
-        self._store.put(f"token {key}", asdict(token), MAX_TOKEN_AGE)
+        self._store.put(f"token {key}", asdict(token), self._max_age)
         return "the sealed store of this server"
 
     def drop(self, key: str) -> None:

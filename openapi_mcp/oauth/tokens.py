@@ -342,7 +342,7 @@ def _identity_provider(settings: OAuthSettings, name: str, client: OAuthClient) 
         return None
     if client.idp_token_url is None:
         hint = f"set --oauth {name}.idp-token-url to the token endpoint of the callers' identity provider"
-        raise UsageError("the exchange id-jag asks an identity provider first", where="--oauth", hint=hint)
+        raise UsageError("the exchange id-jag needs an identity provider", where="--oauth", hint=hint)
     return authorization_server(settings, OAuthScheme(name=name), client.of_identity_provider())
 
 
@@ -352,7 +352,7 @@ async def _held(lock: ProcessLock) -> AsyncIterator[None]:
     try:
         await asyncio.to_thread(lock.acquire)
     except (TimeoutError, OSError) as error:
-        raise OAuthFailure("Another process renews the same token, and does not end.") from error
+        raise OAuthFailure("Another process is renewing the same token and has not finished.") from error
     try:
         yield
     finally:

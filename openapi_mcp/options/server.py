@@ -115,7 +115,7 @@ SERVER_OPTIONS: Final = (
     Option(
         "no_ui", HTTP, SERVE,
         "Serve no page at /. The page shows the tools, with a form to try each, to the users of this machine, or to "
-        "those who have the token.",
+        "those who have the token or, with --auth-issuer and --auth-client-id, sign in.",
         to="http", kind=bool, default=False
     ),
     Option(
@@ -140,8 +140,8 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "auth_client_id", ACCESS, SERVE,
-        "Client of this server at the authorization server: asks with --auth-introspection, and tells users apart with "
-        "--sign-in-url.", to="http", metavar="ID"
+        "Client of this server at the authorization server: asks with --auth-introspection, tells users apart with "
+        "--sign-in-url, and lets people sign in to the page.", to="http", metavar="ID"
     ),
     Option(
         "auth_client_secret", ACCESS, SERVE, "Its secret. Safer as the variable.",

@@ -34,6 +34,11 @@ class CallFeed:
         """True if nobody listens."""
         return not self._sinks
 
+    @property
+    def sinks(self) -> tuple[Sink, ...]:
+        """The receivers of a call that ends."""
+        return self._sinks
+
     @contextmanager
     def listen(self, sink: Sink) -> Iterator[None]:
         """Give each call that ends within the block to a sink."""
@@ -63,7 +68,7 @@ class CallFeed:
         """Return the result of a call that the listeners get when it has ended."""
         from .monitoring import observe
 
-        recorder = Recorder(self._sinks)
+        recorder = Recorder(self.sinks)
         if inner is None:
             return observe(recorder, start, on_sent, work)
         return observe(recorder, start, on_sent, lambda trace, sent: inner(start._replace(trace=trace), sent, work))

@@ -117,7 +117,10 @@ def caller_name(caller: str) -> str:
     kind, _, name = caller.partition(" ")
     if kind == "session":
         return f"session {hashlib.sha256(name.encode()).hexdigest()[:8]}"
-    return printable(caller)[:MAX_NAME] or "stdio"
+    shown = printable(caller)
+    if len(shown) > MAX_NAME:  # no two callers have one name
+        shown = f"{shown[: MAX_NAME - 17]}~{hashlib.sha256(caller.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+    return shown or "stdio"
 
 
 def printable(text: str) -> str:

@@ -5,6 +5,8 @@ is sent, so that the browser can load its styles and scripts.
 """
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
@@ -12,12 +14,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from ..authorization.settings import PAGE_CALLBACK
 from ..runtime.http.access import Headers
-from .access import HEADERS, FormError, PageAccess, PageRefused, body_of, cookie_header
+from ..runtime.server.grants import GRANT, SUBJECT_TOKEN
+from .access import HEADERS, SIGN_IN, FormError, PageAccess, PageRefused, SignInRefused, body_of
 from .source import PageSource
 from .static import static_file
 
 if TYPE_CHECKING:
+    from .door import PageDoor, Visitor
     from .views import Views
 
 MAX_SIGN_IN: Final = 16 * 1024
@@ -53,11 +58,12 @@ _HEAD: Final = f"""\
 
 
 class Page:
-    """The page of a server. It belongs to one event loop."""
+    """The page of a server. It belongs to one event loop. Where there is a door, people sign in there."""
 
-    def __init__(self, source: PageSource, access: PageAccess) -> None:
+    def __init__(self, source: PageSource, access: PageAccess, door: "PageDoor | None" = None) -> None:
         self._source = source
         self._access = access
+        self._door = door
         self._views: Views | None = None
         self._lock = asyncio.Lock()
 
@@ -77,7 +83,8 @@ class Page:
         if scope["method"] == "GET" and scope["path"] in _EARLY:
             send = await self._begin(scope, send)
         views = self._views or await self._loaded()
-        await views.router(scope, receive, send)
+        with _served_to(scope.get("page_visitor")):
+            await views.router(scope, receive, send)
 
     async def _loaded(self) -> "Views":
         """Return what answers requests, made for the first one."""
@@ -111,24 +118,44 @@ class Page:
         if path.startswith("/ui/static/"):
             return static_file(path.removeprefix("/ui/static/"))
         session = self._access.session(headers, _port(request))
+        if self._door is not None:
+            if request.method == "GET" and path in (SIGN_IN, PAGE_CALLBACK):
+                return await self._enter(self._door, request, headers)
+            request.scope["page_visitor"] = visitor = await self._door.visitor(session)
+            session = session if visitor is not None else ""
         if request.method == "POST":
             return await self._admit_change(request, headers, session)
         request.scope.update(page_head=_HEAD, page_fields=[])
         if not session:
             if self._access.needs_sign_in:
-                return await asyncio.to_thread(self._sign_in_page)
+                return await self._sign_in_page()
             session = self._access.new_session()
-            request.scope["page_fields"] = [(b"set-cookie", _cookie(request, session).encode())]
+            request.scope["page_fields"] = [(b"set-cookie", self._cookie(request, session).encode())]
         request.scope["page_csrf"] = self._access.csrf(session)
         return None
 
+    async def _enter(self, door: "PageDoor", request: Request, headers: Headers) -> Response:
+        """Return the response to a person who goes to the authorization server, or who comes back from it."""
+        port = _port(request)
+        try:
+            if request.url.path == SIGN_IN:
+                return await door.begin(port)
+            return await door.finish(request.query_params, headers, port)
+        except SignInRefused as refused:
+            return await self._sign_in_page(refused.message, refused.status)
+
+    def _cookie(self, request: Request, session: str) -> str:
+        return self._access.set_cookie(session, _port(request), is_secure=request.url.scheme == "https")
+
     async def _admit_change(self, request: Request, headers: Headers, session: str) -> Response | None:
         """Return the response to a sign-in or sign-out, None for another change. Raises PageRefused."""
-        if request.url.path == "/ui/sign-in" and self._access.needs_sign_in:
+        if request.url.path == SIGN_IN and self._access.needs_sign_in and self._door is None:
             return await self._sign_in(request)
         self._access.check_csrf(headers, session)
         if request.url.path == "/ui/sign-out":
-            return Response(status_code=204, headers={"Set-Cookie": _cookie(request, ""), "HX-Refresh": "true"})
+            if self._door is not None:
+                await self._door.leave(session)
+            return Response(status_code=204, headers={"Set-Cookie": self._cookie(request, ""), "HX-Refresh": "true"})
         return None
 
     async def _sign_in(self, request: Request) -> Response:
@@ -138,15 +165,17 @@ class Page:
         except (FormError, ValueError):
             raise PageRefused(400, "This is not the form with the token.") from None
         if not self._access.is_token(inputs.get("token", "").strip()):
-            return await asyncio.to_thread(self._sign_in_page, is_wrong=True)
-        return RedirectResponse("/ui/", 303, headers={"Set-Cookie": _cookie(request, self._access.new_session())})
+            return await self._sign_in_page("This is not the token of this server.")
+        return RedirectResponse("/ui/", 303, headers={"Set-Cookie": self._cookie(request, self._access.new_session())})
 
-    def _sign_in_page(self, *, is_wrong: bool = False) -> Response:
+    async def _sign_in_page(self, problem: str = "", status: int = 401) -> Response:
+        """Return the page on which people sign in, with what went wrong before."""
         from .templates import render
 
-        implementation = self._source.served().implementation
-        title = implementation.title or implementation.name
-        return HTMLResponse(_STYLES + render("sign_in.html", title=title, is_wrong=is_wrong), 401)
+        about = self._source.served().implementation
+        door = {} if self._door is None else {"issuer": self._door.issuer, "url": self._door.url}
+        values = {"title": about.title or about.name, "problem": problem, "door": door}
+        return HTMLResponse(_STYLES + await asyncio.to_thread(render, "sign_in.html", **values), status)
 
 
 def _port(request: Request) -> int:
@@ -154,8 +183,18 @@ def _port(request: Request) -> int:
     return int(server[1] or 0) if server else 0
 
 
-def _cookie(request: Request, session: str) -> str:
-    return cookie_header(session, _port(request), secure=request.url.scheme == "https")
+@contextmanager
+def _served_to(visitor: "Visitor | None") -> Iterator[None]:
+    """Serve what is served within the block to a person who is signed in, with their rights."""
+    if visitor is None:
+        yield
+        return
+    grant, token = GRANT.set(visitor.grant), SUBJECT_TOKEN.set(visitor.token)
+    try:
+        yield
+    finally:
+        GRANT.reset(grant)
+        SUBJECT_TOKEN.reset(token)
 
 
 def _with_headers(send: Send) -> Send:

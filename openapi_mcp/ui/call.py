@@ -18,6 +18,7 @@ from ..errors import BridgeError
 from ..runtime.protocol import Session
 from ..runtime.request.redaction import is_secret_header
 from ..runtime.result.sanitizing import Sanitizer, secrets_of
+from ..runtime.server.grants import GRANT, Grant
 from ..runtime.tool import Tool
 from ..runtime.types import JsonObject
 from ..runtime.upstream.shares import CALLER, Caller
@@ -27,7 +28,7 @@ from ..token_budget import tokens_of_bytes
 from .source import PageSource
 
 CALLER_NAME: Final = "page"
-"""The caller of these calls in logs and limits."""
+"""The caller of these calls in logs and limits, where the page has no door at which people show who they are."""
 
 MAX_SHOWN: Final = 40_000
 """Characters of a text that are shown: some hundred lines more than anybody reads on a page."""
@@ -120,7 +121,7 @@ class PageCalls:
     async def call(self, bridge: Bridge, tool: Tool, name: str, arguments: JsonObject) -> CallView:
         """Make a call that the user has agreed to, by the name that clients use, and return both sides of it."""
         request = dry_run(self._source, bridge, tool, arguments)
-        CALLER.set(Caller(client=CALLER_NAME))
+        CALLER.set(Caller(client=_caller()))
         async with self._places:
             start = time.perf_counter()
             with exchanges() as noted:
@@ -143,9 +144,19 @@ class PageCalls:
     async def _perform(self, params: JsonObject) -> JsonObject:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         live = self._source.live
-        reply = await live.perform(live.receive(message, Session()), None, CALLER_NAME)
+        reply = await live.perform(live.receive(message, Session()), None, _caller())
         decoded: JsonObject = json.loads(reply.body or b"{}")
         return decoded
+
+
+def named(grant: Grant) -> str:
+    """Return the caller of a person's calls, which is that of their other clients."""
+    return f"subject {grant.subject}"
+
+
+def _caller() -> str:
+    grant = GRANT.get()
+    return CALLER_NAME if grant is None else named(grant)
 
 
 _META: Final = {

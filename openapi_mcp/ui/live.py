@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
@@ -55,7 +56,7 @@ class LiveCalls:
     def __init__(self, feed: CallFeed, redact: Callable[[str], str]) -> None:
         self._feed = feed
         self._redact = redact
-        self._queues: list[asyncio.Queue[LiveCall]] = []
+        self._queues: dict[asyncio.Queue[LiveCall], str | None] = {}
         self._dropped: dict[asyncio.Queue[LiveCall], int] = {}
         self._subscription = ExitStack()
 
@@ -64,37 +65,43 @@ class LiveCalls:
         if len(self._queues) >= MAX_LISTENERS:
             raise TooManyListeners
 
-    async def listen(self, end: asyncio.Event | None) -> AsyncGenerator[tuple[LiveCall, int] | None, None]:
-        """Yield each call, with the number of those left out before it; None where none came for a while."""
+    async def listen(
+        self, end: asyncio.Event | None, caller: str | None = None, expires: float = math.inf
+    ) -> AsyncGenerator[tuple[LiveCall, int] | None, None]:
+        """Yield each call, with the number of those left out before it; None where none came for a while.
+
+        With a `caller` these are its calls alone. `expires` is the end in seconds since 1970.
+        """
         queue: asyncio.Queue[LiveCall] = asyncio.Queue(MAX_WAITING)
         ended = asyncio.ensure_future(end.wait()) if end is not None else asyncio.get_running_loop().create_future()
-        self._add(queue)
+        self._add(queue, caller)
         try:
-            async for each in self._items(queue, ended):
+            async for each in self._items(queue, ended, expires):
                 yield each
         finally:
             self._remove(queue)
             ended.cancel()
 
-    def _add(self, queue: "asyncio.Queue[LiveCall]") -> None:
+    def _add(self, queue: "asyncio.Queue[LiveCall]", caller: str | None) -> None:
         """Add a listener; with the first one the server begins to record its calls."""
         if not self._queues:
             self._subscription.enter_context(self._feed.listen(self._take))
-        self._queues.append(queue)
+        self._queues[queue] = caller
         self._dropped[queue] = 0
 
     def _remove(self, queue: "asyncio.Queue[LiveCall]") -> None:
-        self._queues.remove(queue)
+        del self._queues[queue]
         del self._dropped[queue]
         if not self._queues:
             self._subscription.close()
 
     async def _items(
-        self, queue: "asyncio.Queue[LiveCall]", ended: "asyncio.Future[Any]"
+        self, queue: "asyncio.Queue[LiveCall]", ended: "asyncio.Future[Any]", expires: float
     ) -> AsyncIterator[tuple[LiveCall, int] | None]:
-        while not ended.done():
+        while not ended.done() and (left := expires - time.time()) > 0:
             getting = asyncio.ensure_future(queue.get())
-            await asyncio.wait([getting, ended], timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
+            timeout = min(KEEP_ALIVE, left)
+            await asyncio.wait([getting, ended], timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
             if getting.done():
                 dropped, self._dropped[queue] = self._dropped[queue], 0
                 yield getting.result(), dropped
@@ -103,9 +110,12 @@ class LiveCalls:
                 yield None
 
     def _take(self, record: CallRecord) -> None:
-        """Give a finished call to each listener."""
+        """Give a finished call to each listener who may see it."""
+        queues = [queue for queue, caller in self._queues.items() if caller in (None, record.caller)]
+        if not queues:
+            return
         call = self._call(record)
-        for queue in self._queues:
+        for queue in queues:
             if queue.full():
                 queue.get_nowait()
                 self._dropped[queue] += 1

@@ -23,18 +23,21 @@ MaskedRequest: TypeAlias = Callable[[Bridge, Tool, Mapping[str, Any]], tuple[htt
 class PageSource:
     """The server behind the page, and the texts of the command line about it.
 
-    `served` returns what is served now, `feed` has the calls of `live`. `path` is that of the MCP endpoint, which
-    `workers` processes serve, and which asks for a token with `has_token`. `request` and `http_text` are those of a dry
-    run, `savings` the tokens of the list with other options, `started` the server as a client starts it (raises
-    UsageError). `redact` removes all secrets that the program knows.
+    `served` returns what is served now, `feed` has the calls of `live`. `path` is that of the MCP endpoint, `url` its
+    public address if that is known, `workers` the number of processes whose calls are not in one feed. The endpoint
+    asks for a fixed token with `has_token`; `signs_in`: people sign in to the page. `request` and `http_text` are those
+    of a dry run, `savings` the tokens of the list with other options, `started` the server as a client starts it
+    (raises UsageError). `redact` removes all secrets that the program knows.
     """
 
     served: "Callable[[], Served]"
     live: ReloadableServer
     feed: "CallFeed"
     path: str
+    url: str | None
     workers: int
     has_token: bool
+    signs_in: bool
     request: MaskedRequest
     http_text: Callable[[httpx.Request], str]
     savings: Callable[[Bridge], Iterable[tuple[str, int]]]

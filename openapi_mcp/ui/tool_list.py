@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from ..bridge import Bridge
 from ..gateway.gateway import Gateway, Served
 from ..runtime.search.full_text import is_available
+from ..runtime.server.grants import Grant
 from ..runtime.tool import Tool
 from ..token_budget import tokens_of_bytes
 
@@ -31,6 +32,9 @@ PAGE_ROWS: Final = 60
 
 MAX_HITS: Final = 50
 """Tools that a search finds; whoever looks further searches in other words."""
+
+MAX_PARTS: Final = 32
+"""Parts of the tools that are kept, one for each different set of rights."""
 
 MAX_TAGS: Final = 300
 """Tags in the list to choose from, those of most tools."""
@@ -106,20 +110,39 @@ class ToolPage:
 
 
 class ToolTable:
-    """The tools that are served: made once for each version of them, when the page is opened."""
+    """The tools that are served: made once for each version of them, when the page is opened.
 
-    def __init__(self, served: Served) -> None:
+    With `names` it is a part of them, which shares the `search` of the whole.
+    """
+
+    def __init__(
+        self, served: Served, names: Collection[str] | None = None, search: "_PreparedSearch | None" = None
+    ) -> None:
         self.served = served
-        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in served.tools}
+        tools = served.tools if names is None else [tool for tool in served.tools if tool.name in names]
+        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         apis = {name: api for name, (api, _) in served.routes.items()} if isinstance(served, Gateway) else {}
         costs = {name: tokens_of_bytes(size) for name, size in served.sizes.items()}
         most = max(costs.values(), default=1)
         self.rows = [_row(tool, apis.get(name), costs[name], most) for name, tool in self.tools.items()]
-        self.total = sum(costs.values())
+        self.total = sum(row.tokens for row in self.rows)
         self.tags = Counter(tag for row in self.rows for tag in row.tags).most_common(MAX_TAGS)
         self.methods = Counter(row.method for row in self.rows).most_common()
         self.risks = Counter(row.risk for row in self.rows)
-        self._search = _PreparedSearch(served)
+        self._search = search or _PreparedSearch(served)
+        self._parts: dict[Collection[str], ToolTable] = {}
+
+    def of(self, grant: Grant | None) -> "ToolTable":
+        """Return the tools that a grant allows; all of them without one."""
+        if grant is None:
+            return self
+        rights = self.served.rights
+        allowed = frozenset(name for name in self.tools if not rights.demanded(name, grant.scopes))
+        if len(allowed) == len(self.tools):
+            return self
+        if allowed not in self._parts and len(self._parts) >= MAX_PARTS:
+            del self._parts[next(iter(self._parts))]
+        return self._parts.setdefault(allowed, ToolTable(self.served, allowed, self._search))
 
     @cached_property
     def read_only_tokens(self) -> int:

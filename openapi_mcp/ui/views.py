@@ -1,6 +1,7 @@
 """`Views`: the answers of the page: whole pages, and the parts of them that htmx asks for."""
 
 import asyncio
+import math
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
@@ -15,10 +16,12 @@ from ..clients.table import CLIENTS
 from ..errors import BridgeError
 from ..gateway.gateway import bridges_of
 from ..runtime.http.timeouts import SHUTDOWN_EVENT
+from ..runtime.server.grants import GRANT, Grant
 from ..runtime.tool import Tool
+from ..telemetry.records import caller_name
 from . import overview
 from .access import FormError, body_of
-from .call import PageCalls, dry_run
+from .call import PageCalls, dry_run, named
 from .document_lines import located
 from .fields import FormSchema
 from .form import arguments_of, read_form
@@ -61,11 +64,12 @@ class Views:
         )
 
     async def _table(self) -> ToolTable:
-        """Return the tools that are served now."""
+        """Return the tools that are served now, as far as whoever asks may call them."""
         served = self._source.served()
         if self._made is None or self._made.served is not served:
             self._made = await asyncio.to_thread(ToolTable, served)
-        return self._made
+        grant = GRANT.get()
+        return self._made if grant is None else await asyncio.to_thread(self._made.of, grant)
 
     async def _page(self, request: Request, template: str, section: str, **values: Any) -> Response:
         """Return a whole page."""
@@ -86,7 +90,7 @@ class Views:
             table=table,
             problems=sum(len(bridge.problems) for bridge in bridges_of(table.served)),
             csrf=request.scope["page_csrf"],
-            can_sign_out=self._source.has_token,
+            can_sign_out=self._source.signs_in,
             **values,
         )
 
@@ -218,7 +222,7 @@ class Views:
 
     async def _connect(self, request: Request) -> Response:
         served = self._source.served()
-        url = f"{request.url.scheme}://{request.headers['host']}{self._source.path}"
+        url = self._source.url or f"{request.url.scheme}://{request.headers['host']}{self._source.path}"
         running = await asyncio.to_thread(overview.connections, self._source, served, url)
         started, reason = await asyncio.to_thread(overview.commands, self._source, served)
         return await self._page(
@@ -238,7 +242,8 @@ class Views:
         return await self._page(request, "problems.html", "problems", rows=rows)
 
     async def _live_calls(self, request: Request) -> Response:
-        return await self._page(request, "calls.html", "calls", workers=self._source.workers)
+        own = GRANT.get() is not None
+        return await self._page(request, "calls.html", "calls", workers=self._source.workers, own=own)
 
     async def _events(self, request: Request) -> Response:
         try:
@@ -247,11 +252,14 @@ class Views:
             return Response("Too many pages listen.\n", 503, media_type="text/plain")
         end = request.scope.get("state", {}).get(SHUTDOWN_EVENT)
         fields = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(self._stream(end), media_type="text/event-stream", headers=fields)
+        stream = self._stream(end, GRANT.get())
+        return StreamingResponse(stream, media_type="text/event-stream", headers=fields)
 
-    async def _stream(self, end: asyncio.Event | None) -> AsyncIterator[str]:
+    async def _stream(self, end: asyncio.Event | None, grant: Grant | None) -> AsyncIterator[str]:
+        """Yield the events of calls: of all, or of those that have a grant their own."""
         yield ": open\n\n"
-        async for item in self._live.listen(end):
+        caller, expires = (None, math.inf) if grant is None else (caller_name(named(grant)), grant.expires)
+        async for item in self._live.listen(end, caller, expires):
             if item is None:
                 yield ": keep-alive\n\n"
                 continue

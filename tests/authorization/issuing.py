@@ -87,9 +87,9 @@ class Issuer:
 
 
 @contextmanager
-def issuing() -> Iterator[Issuer]:
+def issuing(issuer: Issuer | None = None) -> Iterator[Issuer]:
     """Serve an Issuer on 127.0.0.1 until the block ends."""
-    issuer = Issuer()
+    issuer = issuer or Issuer()
     app = Starlette(routes=[Route("/{path:path}", issuer.respond, methods=["GET", "POST"])])
     with running(app) as url:
         issuer.url = url

@@ -281,7 +281,7 @@ GOOD = {"auth_issuer": "https://id.test", "auth_audience": ["https://mcp.test/mc
         (GOOD | {"auth_token": "open-sesame"}, "--auth-token and --auth-issuer"),
         (GOOD | {"auth_introspection": True}, "--auth-introspection"),
         (GOOD | {"auth_introspection": True, "auth_client_id": "door"}, "--auth-introspection"),
-        (GOOD | {"auth_client_id": "door"}, "--auth-client-id"),
+        (GOOD | {"auth_client_id": "door", "no_ui": True}, "--auth-client-id"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options: dict[str, Any], where: str) -> None:

@@ -239,6 +239,24 @@ const scenarios = {
     return found;
   },
 
+  async report() {
+    const found = {};
+    for (const [name, options] of Object.entries({
+      light: { colorScheme: "light" }, "dark and narrow": { colorScheme: "dark", viewport: { width: 390, height: 844 } },
+    })) {
+      const page = await open("", options);
+      await page.evaluate(() => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      const requests = await page.evaluate(() => performance.getEntriesByType("resource").length);
+      found[name] = {
+        violations: [...await violations(page), ...(wide > 0 ? [`${wide} pixels too wide`] : [])], requests,
+        title: await text(page, "h1"), groups: await texts(page, "summary strong"), hacked: await page.evaluate(() => window.hacked ?? null),
+      };
+      if (job.shots) await page.screenshot({ path: `${job.shots}/report-${name.replaceAll(" ", "-")}.png`, fullPage: false });
+    }
+    return found;
+  },
+
   async large() {
     const page = await open("/");
     await page.waitForSelector(".rows a");

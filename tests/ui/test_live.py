@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import socket
+import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,7 +17,21 @@ from openapi_mcp.runtime.types import CallToolResult, text_content
 from openapi_mcp.telemetry.feed import CallFeed, exchanges
 from openapi_mcp.telemetry.records import CallRecord
 from openapi_mcp.ui.live import MAX_ARGUMENTS, MAX_LISTENERS, MAX_WAITING, LiveCalls, TooManyListeners
+from tests.oauth.user_sign_ins import serving
+from tests.servers import free_port
 
+STUDIO = Path(__file__).parent / "studio.yaml"
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "listSongs", "arguments": {}, "_meta": META},
+}
+STATELESS = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "listSongs"}
 TOOL = Tool(name="t", description="", input_schema={"type": "object"}, annotations={}, method="GET", path="/")
 
 
@@ -64,6 +81,22 @@ def test_exchanges_are_those_of_one_context() -> None:
 async def called(feed: CallFeed, count: int, **arguments: Any) -> None:
     for _ in range(count):
         await feed.monitor(None)(start(**arguments), ignore, work)
+
+
+@pytest.mark.anyio
+async def test_listener_of_one_caller_gets_its_calls_alone_until_its_time_is_over() -> None:
+    feed = CallFeed()
+    live, expires = LiveCalls(feed, str), time.time() + 60
+    own, other = live.listen(None, "subject ann", expires), live.listen(None, "subject bob", expires)
+    waiting = [asyncio.ensure_future(anext(each)) for each in (own, other)]
+    await asyncio.sleep(0)
+    for caller in ("subject bob", "subject ann"):
+        await feed.monitor(None)(start()._replace(caller=caller), ignore, work)
+    assert [(await each)[0].caller for each in waiting] == ["subject ann", "subject bob"]  # type: ignore[index]
+    for each in (own, other):
+        await each.aclose()
+    assert [item async for item in live.listen(None, "subject ann", time.time())] == []
+    assert feed.is_idle
 
 
 @pytest.mark.anyio
@@ -133,3 +166,22 @@ async def test_listeners_and_arguments_are_bounded() -> None:
     assert "values" in item[0].arguments
     for each in listeners:
         await each.aclose()
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="this platform has no Unix sockets")
+def test_page_of_one_worker_shows_the_calls_of_all(tmp_path: Path) -> None:
+    port, calls = free_port(), 12
+    url = f"http://127.0.0.1:{port}"
+    with (
+        serving(str(STUDIO), tmp_path, port, "--workers", "2"),
+        httpx.stream("GET", f"{url}/ui/calls/events", timeout=60) as stream,
+    ):
+        lines = stream.iter_lines()
+        assert next(lines) == ": open"
+        for _ in range(calls):  # each over a connection of its own, which either worker takes
+            assert httpx.post(f"{url}/mcp", json=CALL, headers=STATELESS, timeout=60).status_code == 200
+        rows = [next(line for line in lines if line == "event: call") for _ in range(calls)]
+        note = httpx.get(f"{url}/ui/calls").text
+    assert len(rows) == calls
+    assert "the one that answered" not in note

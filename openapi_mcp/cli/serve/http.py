@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ...authorization.door import OAuthDoor
     from ...authorization.settings import DoorSettings
     from ...gateway.gateway import Gateway, Served
+    from ...oauth.sealed_store import Storage
     from ...oauth.sign_ins import UserSignIns
 
 
@@ -110,7 +111,7 @@ class ServerWorker:
         served = self.settings.open(check=destinations.check)
         console.use_format(served.config.log_format, quiet=served.config.quiet)
         users = _sign_ins(served, self.http, self.folder)
-        calls = page.feed(self.http, local=self.local)
+        calls = page.feed(self.http, local=self.local, folder=self.folder)
         reloader = Reloader(self.settings, served, feed=calls, sign_ins=users)
         return _app(reloader, self.http, users, calls, local=self.local, folder=self.folder, has_siblings=True)
 
@@ -130,14 +131,16 @@ def _app(
     The page shows the `calls`; without them there is no page.
     Raises UsageError. With `has_siblings` it is one of several processes, which find each other in `folder`.
     """
-    redis = reloader.served.config.redis
-    channel = _replica_channel(redis, http, folder) if redis else WorkerChannel(folder) if has_siblings else None
+    config = reloader.served.config
+    shared = WorkerChannel(folder) if has_siblings else None
+    channel = _replica_channel(config.redis, http, folder) if config.redis else shared
     door = None if http.door is None else _door(http.door, reloader)
+    hosts = runtime_serve.allowed_names(_names(http, local=local), local=local)
     secret = http.session_secret
     app = create_app(
         reloader.live,
         path=http.path,
-        allowed_hosts=runtime_serve.allowed_names(_names(http, local=local), local=local),
+        allowed_hosts=hosts,
         allowed_origins=http.allow_origin,
         auth_token=http.auth_token,
         door=door,
@@ -153,7 +156,8 @@ def _app(
     if door is not None:
         app.router.routes.extend(door.routes())
     if calls is not None:
-        app.router.routes.extend(page.routes(reloader, calls, http, local=local))
+        entrance = None if door is None else page.Entrance(door, _tls(config), partial(_storage, config.redis, folder))
+        app.router.routes.extend(page.routes(reloader, calls, http, hosts, entrance))
     if users is not None:
         users.tell = app.sessions.complete
     _add_routes(app, reloader, http, users)
@@ -264,6 +268,12 @@ def _sign_ins(served: "Served", http: HttpSettings, folder: Path | None) -> "Use
     from .sign_ins import sign_ins
 
     return sign_ins(served.config, http, _tls(served.config), folder)
+
+
+def _storage(redis: str | None, folder: Path | None, secret: bytes) -> "Storage":
+    from . import sign_ins
+
+    return sign_ins.storage(redis, folder, secret)
 
 
 def _tls(config: Config) -> "Tls":

@@ -51,10 +51,11 @@ def sign_ins(config: Config, http: HttpSettings, tls: Tls, folder: Path | None) 
         return None
     secret = (http.session_secret or secrets.token_urlsafe(32)).encode()
     door = None if http.door is None else DoorClient(http.door, tls, config.egress)
-    return UserSignIns(config.sign_in_url, SealedStore(_storage(config.redis, folder, secret), secret), door)
+    return UserSignIns(config.sign_in_url, SealedStore(storage(config.redis, folder, secret), secret), door)
 
 
-def _storage(redis: str | None, folder: Path | None, secret: bytes) -> Storage:
+def storage(redis: str | None, folder: Path | None, secret: bytes) -> Storage:
+    """Return where sign-ins are kept: in Redis, in a folder of several processes, or in memory. Raises UsageError."""
     if redis is not None:
         try:
             return InRedis(redis, name_of_server(secret))

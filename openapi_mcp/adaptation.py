@@ -101,7 +101,10 @@ def report(original: Sequence[Tool], tools: Sequence[Tool], profile: Profile, *,
         cure = "they are searched" if searched else "use --mode search, --include or --read-only"
         lines.append(f"{len(tools):,} tools are more than the {profile.max_tools} that it takes: {cure}")
     if profile.name_prefix:
-        lines.append(f"it puts {profile.name_prefix.format(server='SERVER')} before names, {profile.max_name} in all")
+        lines.append(
+            f"it puts {profile.name_prefix.format(server='SERVER')} before names, which may have "
+            f"{profile.max_name} characters with it"
+        )
     return [f"for {profile.title}: {line}" for line in lines or ["nothing is changed"]]
 
 

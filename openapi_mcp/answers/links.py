@@ -50,7 +50,7 @@ def linked_call(tool: Tool, sent: Mapping[str, Any], link: str, address: httpx.U
         pairs = _pairs(target)
         segments = target.raw_path.decode("ascii").partition("?")[0].split("/")
     except (httpx.InvalidURL, ValueError):
-        raise LinkError("the link to the next page is no URL") from None
+        raise LinkError("the link to the next page is not a URL") from None
     was_linked = any(name.startswith(" ") for name in sent)
     is_same_path = target.path == address.path and not any(name.startswith(_PATH) for name in sent)
     known = {argument.wire_name or argument.name for argument in tool.arguments if argument.location == "query"}

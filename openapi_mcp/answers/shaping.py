@@ -117,7 +117,7 @@ class _Pages:
                 await self._sending.events.on_step(f"{reader.pages} pages, {len(reader.items)} items")
                 return response
             else:
-                reader.interrupt("the next page is no list")
+                reader.interrupt("the next page is not a list")
         except TimeoutError:
             reader.interrupt("most of the call's time is over")
         except RuntimeFailure as failure:

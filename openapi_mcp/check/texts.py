@@ -50,7 +50,7 @@ def text_findings(subject: JudgedDocument) -> Iterator[Finding]:
     for (summary, description), group in same.items():
         if len(group) > 1:
             names = ", ".join(each.label for each in group[1:4]) + (", …" if len(group) > 4 else "")
-            message = f"the texts of {group[0].label} are those of {names} too: {(summary or description)[:60]!r}"
+            message = f"{group[0].label} has the same texts as {names}: {(summary or description)[:60]!r}"
             yield _finding("text-duplicate", subject, group[0], message)
 
 
@@ -68,7 +68,7 @@ def _of_operation(subject: JudgedDocument, operation: Operation, summary: str, d
     if operation.operation_id and words(text) == words(operation.operation_id):
         yield _finding("text-repeats-name", subject, operation, f"the text {text[:60]!r} is the operationId in words")
     elif summary and description and words(summary) == words(description):
-        yield _finding("text-repeats-name", subject, operation, "the description is the summary once more")
+        yield _finding("text-repeats-name", subject, operation, "the description repeats the summary")
     yield from _contradiction(subject, operation, summary)
 
 
@@ -84,7 +84,7 @@ def _contradiction(subject: JudgedDocument, operation: Operation, summary: str) 
         or (promise == "removes" and method == "PUT")
     )
     if contradicts:
-        message = f"the summary {summary[:60]!r} says that it {promise}, and the method is {method}"
+        message = f"the summary {summary[:60]!r} says that it {promise}, but the method is {method}"
         yield _finding("text-contradicts-method", subject, operation, message)
 
 

@@ -80,7 +80,10 @@ def memory_lines(bridge: Bridge) -> Iterator[str]:
     """Yield a line if the next start will not notice that the document names other hosts."""
     memory = HostMemory.of(bridge.config) if document_origins(bridge) else None
     if memory and not memory.is_stored():
-        yield f"the hosts cannot be remembered in {folder() / FOLDER}: a document that names others is not noticed"
+        yield (
+            f"cannot remember the hosts that get credentials in {folder() / FOLDER}: a document that names other "
+            "hosts will not be noticed"
+        )
 
 
 def document_origins(bridge: Bridge) -> Origins:

@@ -78,7 +78,7 @@ def _overlay(verb: str, files: Sequence[str], *, as_json: bool, report: Callable
         result = copy.deepcopy(old)
         Overlay(made if made["actions"] else {**made, "actions": [{"target": "$"}]}, "overlay:").apply(result, "")
         if result != new:
-            raise UsageError("no overlay leads from one of these documents to the other", where=redact(files[1]))
+            raise UsageError("no overlay can turn one of these documents into the other", where=redact(files[1]))
     else:
         source, *overlays = _expected(verb, files, 2, more=True)
         document = loader.load_root(source, amendment(overlays))
@@ -174,5 +174,8 @@ def _fail(comparison: "Comparison", fail_on: str) -> None:
         raise ToolsChanged(
             f"{count:,} {noun}{'' if count == 1 else 's'} of the tools",
             where=comparison.new,
-            hint="tell those who use the tools, or keep the old ones by an overlay; --fail-on none only reports",
+            hint=(
+                "tell the users of the tools, or keep the old tools with an overlay; --fail-on none only reports "
+                "changes"
+            ),
         )

@@ -153,8 +153,8 @@ def _candidate_lines(bridge: Bridge) -> Iterable[str]:
     if names:
         rest = f" and {len(names) - MAX_CANDIDATES:,} more (--json)" if len(names) > MAX_CANDIDATES else ""
         yield (
-            f"POST that may only read: {', '.join(map(printable, names[:MAX_CANDIDATES]))}{rest}; --read-only offers "
-            "those that the document marks with x-mcp: {annotations: {readOnlyHint: true}}"
+            f"POST operations that may only read: {', '.join(map(printable, names[:MAX_CANDIDATES]))}{rest}; "
+            "--read-only includes those that the document marks with x-mcp: {annotations: {readOnlyHint: true}}"
         )
 
 

@@ -71,7 +71,7 @@ def init(document: str | None, force: bool, print_only: bool, debug: bool) -> No
             raise UsageError("there is a settings file already", where=FILE_NAME, hint="replace it with --force")
         asks = document is None
         if asks and not sys.stdin.isatty():
-            raise UsageError("nobody can be asked without a terminal", where="init", hint="name the document: --from")
+            raise UsageError("there is no terminal to ask questions on", where="init", hint="name the document: --from")
         starter = _starter(document or _ask("The OpenAPI document (a path or URL)"), asks=asks)
         if print_only:
             console.out(starter.text().removesuffix("\n"))
@@ -92,7 +92,8 @@ def _starter(document: str, *, asks: bool) -> "Starter":
 
     if document == "-" or any(console.secrets_of_options(document, {})):
         hint = 'write spec = "https://${NAME}@…" into the file yourself, or name a document without a secret'
-        raise UsageError("the file would hold a secret, or no document", where="--from", hint=hint)
+        message = "the settings file cannot name this document: it is stdin, or its address holds a secret"
+        raise UsageError(message, where="--from", hint=hint)
     bridge = open_bridge(Settings(document))
     reading = sum(only_reads(tool.method, tool.annotations.get("readOnlyHint")) for tool in bridge.tools)
     variables = {scheme.name: scheme.variable for scheme in bridge.security_schemes() if scheme.variable}
@@ -113,7 +114,7 @@ def _answered(starter: "Starter") -> "Starter":
     transport = _ask("Transport: stdio (a client starts the server) or http", default="stdio")
     while transport not in ("stdio", "http"):
         transport = _ask("stdio or http", default="stdio")
-    question = f"Only the {starter.read_only_operations} of {starter.operations} tools that change nothing?"
+    question = f"Offer only the {starter.read_only_operations} of {starter.operations} tools that change nothing?"
     read_only = typer.confirm(question, default=False, err=True)
     own = {}
     for scheme, variable in starter.variables.items():

@@ -258,7 +258,7 @@ def _check_forwarded(name: str) -> None:
     if not is_field_name(name):
         raise UsageError(f"not the name of a header: {name!r}", where="--forward-header", hint="write X-Tenant")
     if NEVER_PASSED_ON.fullmatch(name):
-        message = f"{name} is for this server and not for the API"
+        message = f"{name} belongs to the connection with this server and is not sent to the API"
         hint = "see --header for a fixed value, and --oauth SCHEME.exchange for the caller's token"
         raise UsageError(message, where="--forward-header", hint=hint)
 

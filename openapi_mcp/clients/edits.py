@@ -48,7 +48,7 @@ def servers_in(text: str, client: Client) -> dict[str, Any]:
         if value is not None and not isinstance(value, dict):
             where = f"`{'.'.join(client.path[:place])}`" if key else "the root"
             hint = "correct the file, or add what --print shows by hand"
-            raise Uneditable(f"{where} of the settings file of {client.title} is no object", hint=hint)
+            raise Uneditable(f"{where} of the settings file of {client.title} is not an object", hint=hint)
     return value or {}
 
 
@@ -141,7 +141,7 @@ def _inputs(text: str, client: Client) -> list[Entry]:
     inputs = value.get(INPUTS[0]) or []
     if not isinstance(inputs, list):
         hint = "correct the file, or add what --print shows by hand"
-        raise Uneditable(f"`inputs` of the settings file of {client.title} is no list", hint=hint)
+        raise Uneditable(f"`inputs` of the settings file of {client.title} is not a list", hint=hint)
     return [each for each in inputs if isinstance(each, dict)]
 
 

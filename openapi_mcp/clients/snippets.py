@@ -61,7 +61,7 @@ def notes(client: Client, server: InstalledServer) -> Iterator[str]:
     elif client.fill_in and any(
         client.placeholder(server, name) in str(client.entry(server)) for name in server.secrets
     ):
-        yield f"Write the value of {names} in the place of its placeholder: {client.title} does not replace it."
+        yield f"Replace the placeholder of {names} by its value: {client.title} does not do that."
     else:
         yield f"Set {names} in the environment that {client.title} starts from."
 

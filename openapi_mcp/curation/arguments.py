@@ -73,8 +73,8 @@ def read_changes(value: Any, problem: Callable[[str], None]) -> Changes | None:
             continue
         if not (isinstance(keys[key], UserText) or variable.startswith(OWN_VARIABLES)):
             problem(
-                f"`{key}` of `x-mcp` is left out: a document may name environment variables that begin with "
-                f"{OWN_VARIABLES} only; an overlay and --set may name any"
+                f"`{key}` of `x-mcp` is left out: a document may only name environment variables that begin with "
+                f"{OWN_VARIABLES}; an overlay and --set may name any"
             )
             del keys[key]
         elif key == "default" and not keys.get("hidden"):
@@ -86,9 +86,9 @@ def read_changes(value: Any, problem: Callable[[str], None]) -> Changes | None:
 def _refusal(header: str, keys: Mapping[str, Any], key: str) -> str:
     """Return why a header of the client's request may not be sent to the API; empty if it may."""
     if NEVER_PASSED_ON.fullmatch(header):
-        return f"the header {header} is for this server and not for the API"
+        return f"the header {header} belongs to the connection with this server and is not sent to the API"
     if not isinstance(keys[key], UserText) and _CREDENTIAL.search(header):
-        return f"the header {header} may be a credential, which an overlay and --set may send on, and a document not"
+        return f"the header {header} may hold a credential: an overlay or --set may forward it, the document may not"
     if key == "default" and not keys.get("hidden"):
         return "models see a default; write `fixed`"
     return ""

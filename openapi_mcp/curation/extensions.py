@@ -80,7 +80,7 @@ class ArgumentExtensions:
         changes: dict[str, Changes] = {}
         for key, (value, pointer) in found.items():
             if key not in names:
-                self._problem(pointer, "`x-mcp` has no effect: this is no argument of its own")
+                self._problem(pointer, "`x-mcp` has no effect: this is not an argument of its own")
             elif (change := self._changes(value, pointer)) is not None:
                 changes[names[key]] = change
         return changed(parts, changes, self._max_text_length) if changes else parts

@@ -35,14 +35,16 @@ TOOL_KEYS: Final[Mapping[str, Schema]] = {
     "title": {"description": "The tool's title, for people.", **_TEXT},
     "description": {"description": "The tool's description, for models.", **_TEXT},
     "annotations": {
-        "description": "Hints of MCP, each in the place of the one that follows from the HTTP method.",
+        "description": "Hints of MCP; each replaces the one that follows from the HTTP method.",
         "type": "object",
         "properties": dict.fromkeys(HINTS, _FLAG),
         "additionalProperties": False,
     },
     "scopes": {
-        "description": "Scopes that a client's access token needs, instead of those in `security`: all of a list, or "
-        "all of one list of several.",
+        "description": (
+            "Scopes that a client's access token needs, instead of those in `security`: all scopes of a list, or "
+            "all scopes of any one list in a list of lists."
+        ),
         "anyOf": [_TEXT, _SCOPES, {"type": "array", "items": _SCOPES}],
     },
     "tags": {
@@ -57,7 +59,9 @@ TOOL_KEYS: Final[Mapping[str, Schema]] = {
         **_FLAG,
     },
     "select": {
-        "description": "A JMESPath expression for what is returned of each JSON answer that is no error.",
+        "description": (
+            "A JMESPath expression that selects what is returned of each JSON answer; errors are returned whole."
+        ),
         **_TEXT,
     },
     "limit": {

@@ -190,7 +190,7 @@ def _preset_of(tool: Tool, argument: Argument, value: ArgumentValue, *, takes_te
     """Return the preset of a value, which is JSON unless its place `takes_text`. Raises UsageError."""
     if (preset := preset_of_source(argument, value.text, takes_text=takes_text)) is not None:
         if preset.header is not None and NEVER_PASSED_ON.fullmatch(preset.header):
-            message = f"{preset.header} is for this server and not for the API"
+            message = f"{preset.header} belongs to the connection with this server and is not sent to the API"
             raise UsageError(message, where=value.shown, hint="name another header of the client's request")
         return preset
     try:

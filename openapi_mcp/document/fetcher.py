@@ -102,7 +102,7 @@ class Fetcher:
         try:
             return self._follow(public(url), most_bytes, admit, validators)
         except httpx.InvalidURL:  # its text could quote a part of the password
-            raise DocumentError("cannot be fetched: this is no valid URL", hint=_UNREACHABLE) from None
+            raise DocumentError("cannot be fetched: the URL is not valid", hint=_UNREACHABLE) from None
         except UnreadableCoding as error:
             raise ReferenceRefused(f"is {error}") from error
         except EgressRefused as error:

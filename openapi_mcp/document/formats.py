@@ -45,9 +45,7 @@ def _is_introspection(root: Mapping[str, Any]) -> bool:
     return isinstance(data, Mapping) and "__schema" in data
 
 
-_GRAPHQL: Final = ForeignFormat(
-    "a GraphQL schema", "a GraphQL API has no operations that a bridge of OpenAPI could offer"
-)
+_GRAPHQL: Final = ForeignFormat("a GraphQL schema", "a GraphQL API has no OpenAPI operations")
 
 _OF_MAPPINGS: Final[tuple[tuple[Callable[[Mapping[str, Any]], bool], ForeignFormat], ...]] = (
     (_has("asyncapi"), ForeignFormat("an AsyncAPI document", "it describes messages; OpenAPI describes the HTTP API")),

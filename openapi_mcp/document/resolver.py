@@ -218,7 +218,7 @@ class Resolver:
         if len(self._walking) >= MAX_CHAIN:
             raise self._too_long(pointer)
         if ref in self._walking:
-            raise self._broken(pointer, f"the path to {self.display(ref)} leads through this reference itself")
+            raise self._broken(pointer, f"this reference is on the path to its own target, {self.display(ref)}")
         self._walking.add(ref)
         try:
             node, location = self.document.root, "#"

@@ -161,7 +161,7 @@ def _judge_answer(breaker: CircuitBreaker, host: str, response: httpx.Response, 
         and "retry-after" not in response.headers
     )
     if is_nothing:
-        reason = f"The status of the last one was {response.status_code}, without a body."
+        reason = f"The last answer was {response.status_code} without a body."
         breaker.fail(host, reason, is_probe=is_probe)
     else:
         breaker.succeed(host)
@@ -182,4 +182,4 @@ def _reason(error: BaseException, host: str, seconds: float) -> str:
     """Return a sentence about the error of the last request."""
     if isinstance(error, Exception):
         return describe(error, host, {"connect": seconds, "read": seconds})
-    return f"The last one had none within {seconds:.0f} seconds."
+    return f"The last one had no answer within {seconds:.0f} seconds."

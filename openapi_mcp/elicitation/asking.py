@@ -116,7 +116,9 @@ class Asker:
         _check_opened(await self._answer_to_request(page, notify))
         await asyncio.wait({done}, timeout=self._max_wait)
         if not done.done():
-            raise NoConsent(f"The call was not made: nobody has signed in yet. Make it again after that: {page.url}")
+            raise NoConsent(
+                f"The call was not made: nobody has signed in yet. Make it again after a sign-in at {page.url}"
+            )
         await notify(jsonrpc.encode(elicitation.completed(page.id)))
 
     async def demand_page(self, tool: Tool, page: WebPage, done: "asyncio.Future[Any]") -> None:

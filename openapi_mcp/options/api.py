@@ -24,8 +24,9 @@ from .option import (
 # fmt: off
 API_OPTIONS: Final = (
     Option(
-        "base_url", API, MAKING, "Base URL of the API, in the place of all the document's `servers`, also "
-        "those of single operations. FROM=TO replaces one: FROM is its URL, the beginning of it, or its host.",
+        "base_url", API, MAKING,
+        "Base URL of the API, instead of all servers in the document, also those of single operations. FROM=TO "
+        "replaces one server: FROM is its URL, the beginning of that URL, or its host.",
         metavar="URL|FROM=TO", many=True, pairs=True, single=True
     ),
     Option(
@@ -55,8 +56,8 @@ API_OPTIONS: Final = (
     ),
     Option(
         "lenient", API, CALLING,
-        "Send arguments that do not fit the document too, and calls without a required credential, and say so in the "
-        "result: for documents that are stricter than their API.",
+        "Send calls even if arguments do not fit the document or a required credential is missing, and say so in "
+        "the result. For documents that are stricter than their API.",
         kind=bool, default=False, scope="each"
     ),
     Option(
@@ -75,7 +76,7 @@ API_OPTIONS: Final = (
     ),
     Option(
         "egress_allow", API, FETCHING,
-        "Let documents and authorization servers from public hosts name this private host, address or network: "
+        "Let documents and authorization servers on public hosts refer to this private host, address or network: "
         "host, host:port, *.host, 10.0.0.0/8.", metavar="HOST|CIDR", many=True, scope="each"
     ),
     Option(
@@ -84,8 +85,9 @@ API_OPTIONS: Final = (
         "the API.", metavar="HOST|CIDR", many=True, scope="each"
     ),
     Option(
-        "ca", API, FETCHING, "Certificates to trust instead of the usual ones (PEM), of the API and of the document's "
-        "host.", metavar="FILE", kind=Path, scope="each"
+        "ca", API, FETCHING,
+        "File of certificates (PEM) to trust instead of the usual ones, for the API and the document's host.",
+        metavar="FILE", kind=Path, scope="each"
     ),
     Option(
         "client_cert", API, FETCHING, "Client certificate to show to the API and to the document's host (PEM).",
@@ -101,8 +103,8 @@ API_OPTIONS: Final = (
     ),
     Option(
         "overlay", DOCUMENT, FETCHING,
-        "OpenAPI Overlay (1.0, 1.1) that changes the document before anything else: a path or URL. Several are applied "
-        "in their order.", metavar="OVERLAY", many=True, is_source=True
+        "OpenAPI Overlay (1.0, 1.1) that changes the document before anything else: a path or URL. Several are "
+        "applied in order.", metavar="OVERLAY", many=True, is_source=True
     ),
     Option(
         "workflow", DOCUMENT, OPENING,
@@ -119,7 +121,7 @@ API_OPTIONS: Final = (
         kind=bool, default=False, scope="each"
     ),
     Option(
-        "no_cache", DOCUMENT, READING, "Compile the tools anew, and do not keep them for the next start.",
+        "no_cache", DOCUMENT, READING, "Compile the tools again, and do not cache them for the next start.",
         kind=bool, default=False, scope="server"
     ),
     Option(
@@ -167,8 +169,8 @@ API_OPTIONS: Final = (
     ),
     Option(
         "budget", TOOLS, SELECTING,
-        "Tokens for the descriptions, and as many for the output schemas, of all tools together; the more tools, the "
-        "less of each. In input schemas only descriptions are cut.",
+        "Tokens for the descriptions of all tools together, and as many for their output schemas; with more tools "
+        "each tool gets fewer. In input schemas only descriptions are cut.",
         metavar="TOKENS", kind=int, default_text="65536", minimum=0, scope="each"
     ),
     Option(
@@ -187,7 +189,7 @@ API_OPTIONS: Final = (
     ),
     Option(
         "instructions", TOOLS, SELECTING,
-        "These instructions in the place of those that are made from the document; @FILE reads them from a file.",
+        "Instructions for clients, instead of those made from the document; @FILE reads them from a file.",
         metavar="TEXT|@FILE", scope="server"
     ),
     Option(
@@ -201,13 +203,14 @@ API_OPTIONS: Final = (
     ),
     Option(
         "explicit_fields", TOOLS, SERVE,
-        "For clients that require every field: structuredContent {} where there is none, nextCursor '' at the end.",
+        "Always send structuredContent ({} where there is none) and nextCursor ('' on the last page), for clients "
+        "that require them.",
         kind=bool, default=False, scope="server"
     ),
     Option(
         "no_skills", TOOLS, SERVE,
-        "Offer no skill about the API (io.modelcontextprotocol/skills), which clients with skills read when they need "
-        "it. Others see no change.",
+        "Offer no skill (io.modelcontextprotocol/skills): a guide to the API that clients with this extension read "
+        "when they need it.",
         kind=bool, default=False, scope="server"
     ),
     Option(

@@ -8,7 +8,7 @@ from .option import CHECK, COMMAND, Option
 # fmt: off
 CHECK_OPTIONS: Final = (
     Option(
-        "report_format", COMMAND, CHECK, "Form of the report. html is one page that needs nothing else.",
+        "report_format", COMMAND, CHECK, "Format of the report; html is one self-contained page.",
         to="command", choices=("text", "json", "sarif", "html"), default_text="text", flags=("--format",)
     ),
     Option(
@@ -22,13 +22,14 @@ CHECK_OPTIONS: Final = (
         to="command", metavar="URL"
     ),
     Option(
-        "contract_log", COMMAND, CHECK, "Compare with what `serve --check-contract` logged.",
+        "contract_log", COMMAND, CHECK, "Compare with the log of `serve --check-contract`.",
         to="command", metavar="FILE", kind=Path
     ),
     Option(
         "fix", COMMAND, CHECK,
-        "Write an OpenAPI overlay that repairs what a rule can: base URL, security, types, required lists, media "
-        "types, operationIds, texts. Its examples are harmless values of probed answers; read it before publishing.",
+        "Write an OpenAPI overlay with the repairs that rules can make: base URL, security, types, required lists, "
+        "media types, operationIds, texts. Its examples are harmless values of probed answers; read it before "
+        "publishing.",
         to="command", metavar="OVERLAY", kind=Path
     ),
     Option(
@@ -36,7 +37,7 @@ CHECK_OPTIONS: Final = (
         to="command", metavar="SCORE", kind=int, minimum=0, maximum=100
     ),
     Option(
-        "fail_on", COMMAND, CHECK, "Exit with 10 if there is a finding as bad as this, after repairs.",
+        "fail_on", COMMAND, CHECK, "Exit with 10 if there is a finding of this severity or worse, after repairs.",
         to="command", choices=("error", "warning")
     ),
     Option(

@@ -38,8 +38,9 @@ CLIENTS: Final = (
 COMMAND_OPTIONS: Final = (
     Option(
         "spec", ARGUMENTS, (*READING, "install"),
-        "An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin; or the name of an API of the settings "
-        "file. Without it, openapi-mcp.toml in this folder says it, or [tool.openapi-mcp] of pyproject.toml.",
+        "An OpenAPI 3.x or Swagger 2.0 document: a path, a URL, or - for stdin; or the name of an API of the "
+        "settings file. Without it, the document is that of openapi-mcp.toml in this folder or of "
+        "[tool.openapi-mcp] in pyproject.toml.",
         to="start", metavar="SPEC", is_source=True
     ),
     Option("tool", ARGUMENTS, INSPECT, "Show only this tool, with its schemas.", to="command", metavar="TOOL"),
@@ -64,8 +65,8 @@ COMMAND_OPTIONS: Final = (
     ),
     Option(
         "verb", ARGUMENTS, ("overlay",),
-        "init SPEC: write a starter; diff OLD NEW: write what leads from one document to the other; apply SPEC "
-        "OVERLAY…: print the document that results.",
+        "init SPEC: write an overlay to start from; diff OLD NEW: write the overlay that turns OLD into NEW; apply "
+        "SPEC OVERLAY…: print the changed document.",
         to="command", choices=("init", "diff", "apply"), required=True
     ),
     Option(
@@ -77,10 +78,10 @@ COMMAND_OPTIONS: Final = (
         to="command", kind=bool, default=False, flags=("--json",)
     ),
     Option(
-        "old", ARGUMENTS, DIFF, "The document as callers know it: a path or a URL.",
+        "old", ARGUMENTS, DIFF, "The old document: a path or a URL.",
         to="command", metavar="OLD", required=True
     ),
-    Option("new", ARGUMENTS, DIFF, "The document as it will be.", to="command", metavar="NEW", required=True),
+    Option("new", ARGUMENTS, DIFF, "The new document: a path or a URL.", to="command", metavar="NEW", required=True),
     Option(
         "format", COMMAND, DIFF, "Text (into a pipe: a line for each change, with tabs), JSON, or a table in Markdown.",
         to="command", choices=("text", "json", "markdown"), default_text="text"
@@ -98,7 +99,7 @@ COMMAND_OPTIONS: Final = (
         to="command", metavar="N", kind=int, minimum=1, default_text="10; all of a topic"
     ),
     Option(
-        "topic", COMMAND, SEARCH, "Only tools with this tag, or whose path begins so: pets, /pets/{petId}.",
+        "topic", COMMAND, SEARCH, "Only tools with this tag, or whose path begins with it: pets, /pets/{petId}.",
         to="command", metavar="TOPIC"
     ),
     Option(
@@ -111,7 +112,7 @@ COMMAND_OPTIONS: Final = (
     ),
     Option(
         "form", COMMAND, INSPECT,
-        "text: for eyes; tsv: the tools with tabs between the cells, and the rest on stderr.",
+        "text: for people; tsv: a line for each tool, with tabs between the columns, and all other output on stderr.",
         to="command", choices=("text", "tsv"), default_text="text at a terminal, else tsv", flags=("--format",),
         variable="OPENAPI_MCP_FORMAT"
     ),
@@ -158,7 +159,7 @@ COMMAND_OPTIONS: Final = (
     ),
     Option(
         "server_name", COMMAND, ("install",), "Name of the entry.",
-        to="command", metavar="NAME", flags=("--name",), default_text="made of the API's title"
+        to="command", metavar="NAME", flags=("--name",), default_text="made from the API's title"
     ),
     Option(
         "scope", COMMAND, INSTALLING, "Settings of the user, or of the project in this folder.",
@@ -181,7 +182,7 @@ COMMAND_OPTIONS: Final = (
         to="command", kind=bool, default=False, flags=("--print",)
     ),
     Option(
-        "document", COMMAND, INIT, "Ask nothing, and write a file for this document: a path or a URL.",
+        "document", COMMAND, INIT, "Ask no questions, and write a file for this document: a path or a URL.",
         to="command", metavar="SPEC", flags=("--from",)
     ),
     Option(
@@ -210,7 +211,7 @@ COMMAND_OPTIONS: Final = (
     ),
     Option(
         "force", COMMAND, GENERATE,
-        "Generate into a folder that holds other files: those stay, generated ones are put beside them.",
+        "Generate into a folder that holds other files, and keep those files.",
         to="command", kind=bool, default=False
     ),
     Option(

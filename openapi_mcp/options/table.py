@@ -67,8 +67,10 @@ def _apis_schema() -> dict[str, Any]:
         "additionalProperties": False,
     }
     return {
-        "description": "The APIs of a server of several, by name: [apis.github]. Each has its own credentials, filters "
-        "and overlays; limits that stand above the tables are for each of them.",
+        "description": (
+            "The APIs of a server that has several, by name: [apis.github]. Each has its own credentials, filters "
+            "and overlays; limits above the tables apply to each of them."
+        ),
         "type": "object",
         "propertyNames": {"pattern": f"^{API_NAME}$"},
         "minProperties": 1,

@@ -78,7 +78,7 @@ def _checked(root: Any, uri: str) -> Mapping[str, Any]:
     """Return the root of an overlay. Raises DocumentError for one that the specification's schema refuses."""
     hint = "see https://spec.openapis.org/overlay/latest.html"
     if not isinstance(root, dict) or "overlay" not in root:
-        raise DocumentError("this is no OpenAPI Overlay: it has no `overlay`", where=uri, hint=hint)
+        raise DocumentError("this is not an OpenAPI Overlay: it has no field `overlay`", where=uri, hint=hint)
     if ".".join(str(root["overlay"]).split(".")[:2]) not in VERSIONS:
         raise DocumentError(
             f"Overlay {root['overlay']!r} is not supported", where=uri, hint="supported are 1.0 and 1.1"

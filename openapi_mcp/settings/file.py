@@ -155,7 +155,7 @@ class _SettingsReader:
     def _api(self, name: str, table: Mapping[str, Any]) -> dict[str, Any]:
         keys = ("apis", name)
         if not re.fullmatch(API_NAME, name):
-            hint = "up to 32 letters, digits, - and _ name an API: they begin the names of its tools"
+            hint = "use up to 32 letters, digits, - and _: the names of its tools begin with it"
             raise UsageError(f"not the name of an API: {name!r}", where=self.where(keys), hint=hint)
         options = self.options(table, keys, of_api=True)
         if "spec" not in options:

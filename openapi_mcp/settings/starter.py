@@ -42,7 +42,7 @@ class Starter:
         yield ""
         yield f"spec = {literal(self.spec)}"
         yield ""
-        yield "# Where the API is, in the place of the document's `servers`."
+        yield "# The address of the API, instead of the document's `servers`."
         yield f"# base-url = {literal(self.base_url or 'https://api.example.com')}"
         yield ""
         yield f"# Only operations that change nothing: {self.read_only_operations} of {self.operations}."
@@ -54,7 +54,7 @@ class Starter:
         yield '# How clients reach the server: "stdio", where the client starts it, or "http".'
         yield f"{'' if self.transport else '# '}transport = {literal(self.transport or 'http')}"
         yield ""
-        yield "# What a client accepts differs; one of them can be chosen: claude, openai, gemini, cursor, vscode."
+        yield "# Clients differ in what they accept. Choose one: claude, openai, gemini, cursor, vscode."
         yield '# client = "generic"'
         yield from self._credentials()
 
@@ -66,7 +66,7 @@ class Starter:
         if not self.variables:
             return
         yield ""
-        yield "# Credentials are read from environment variables, and stand in no file:"
+        yield "# Credentials are read from environment variables and not written into files:"
         yield from (f"#   {_comment(name)}: {variable}" for name, variable in self.variables.items())
         yield "[auth]"
         for name, variable in self.variables.items():

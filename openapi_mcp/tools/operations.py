@@ -83,7 +83,7 @@ def operations(document: Document, resolver: Resolver) -> tuple[list[Operation],
     reader = _PathReader(document, resolver)
     found = list(islice(reader.operations(), MAX_OPERATIONS + 1))
     if max(len(found), len(reader.problems)) > MAX_OPERATIONS:
-        message = f"the document has more than {MAX_OPERATIONS:,} operations, or as many defects of them"
+        message = f"the document has more than {MAX_OPERATIONS:,} operations, or defects of operations"
         raise DocumentError(message, where=document.uri, hint="divide it into several documents")
     return found, reader.problems
 

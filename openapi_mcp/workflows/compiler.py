@@ -69,7 +69,7 @@ class WorkflowCompiler:
             self._problem(description.place("workflows"), f"only the first {MAX_WORKFLOWS} workflows are read")
         for name in description.root.keys() - FIELDS["description"]:
             if not str(name).startswith("x-"):
-                self._problem(description.place(name), f"{shown(str(name))} is no field of an Arazzo Description")
+                self._problem(description.place(name), f"{shown(str(name))} is not a field of an Arazzo Description")
         return nodes[:MAX_WORKFLOWS]
 
     def _workflow(self, description: Description, schemas: InputSchemas, index: int, node: Any) -> Workflow | None:
@@ -221,7 +221,9 @@ class _WorkflowReader(PartReader):
             for expression in expressions_of(_values(step)):
                 later = self._check(expression, step.pointer, places, known)
                 if later >= index and not jumps:
-                    message = f"{shown(expression.text)} is missing in the step {step.id}, which runs before that one"
+                    message = (
+                        f"{shown(expression.text)} has no value yet in the step {step.id}, which runs before that one"
+                    )
                     self.problem(step.pointer, message, "change the order of the steps")
         for expression in expressions_of(dict(outputs)):
             self._check(expression, self.place("outputs"), places, known)

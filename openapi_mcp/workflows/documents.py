@@ -102,7 +102,7 @@ class DescriptionReader:
         self.files.append(file)
         if not isinstance(value, dict) or "arazzo" not in value:
             hint = "it must have `arazzo: 1.x` at the top level"
-            raise DocumentError("this is no Arazzo Description", where=redact(source), hint=hint)
+            raise DocumentError("this is not an Arazzo Description", where=redact(source), hint=hint)
         check_version(value, redact(source))
         return self._add(value, file.uri)
 
@@ -195,5 +195,5 @@ def _source(node: Any, pointer: str, base: str, taken: Collection[str]) -> Sourc
     try:
         uri = urldefrag(urljoin(base, url))[0]
     except ValueError:
-        raise Defect(f"{pointer}/url", f"the address of the source {name} is no URL", "correct it") from None
+        raise Defect(f"{pointer}/url", f"the address of the source {name} is not a URL", "correct it") from None
     return SourceDescription(name, kind, url, uri, pointer)

@@ -118,7 +118,7 @@ def _body_arguments(tool: Tool, body: Any) -> dict[str, Any]:
     if entire is not None:
         return {entire.name: body}
     if not isinstance(body, dict):
-        raise ArgumentError("The payload of the step is no object, and the operation takes one.")
+        raise ArgumentError("The payload of the step is not an object, which the operation needs.")
     properties = (each for each in tool.arguments if each.location == "body")
     names: dict[str, str] = {str(each.wire_name or each.name): each.name for each in properties}
     taken = {each.name for each in tool.arguments}

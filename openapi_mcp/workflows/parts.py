@@ -93,7 +93,9 @@ class PartReader:
         for name in node.keys() - FIELDS[kind]:
             if not str(name).startswith("x-"):
                 hint = suggest_names(str(name), FIELDS[kind])
-                self.problem(self.place(str(name)), f"{shown(str(name))} is no field of a {kind}: it is left out", hint)
+                self.problem(
+                    self.place(str(name)), f"{shown(str(name))} is not a field of a {kind}: it is left out", hint
+                )
 
     def items(self, node: Any, name: str) -> list[Any]:
         """Return the entries of a list, which may be absent. Raises Defect."""
@@ -283,7 +285,7 @@ class PartReader:
         if match is None or match[1] != kind or not isinstance(node, dict):
             names = [f"$components.{kind}.{name}" for name in (named if isinstance(named, dict) else {})]
             hint = suggest_names(str(reference), names) or f"write $components.{kind}.NAME"
-            raise Defect(self.place(*tokens), f"{shown(str(reference))} is no component of the {kind}", hint)
+            raise Defect(self.place(*tokens), f"{shown(str(reference))} is not a component of the {kind}", hint)
         return node
 
     def _payload(self, node: Any) -> StepPayload | None:
@@ -293,7 +295,7 @@ class PartReader:
         here.object(node, "requestBody")
         media_type = node.get("contentType")
         if media_type is not None and (not isinstance(media_type, str) or not _MEDIA_TYPE.fullmatch(media_type)):
-            raise Defect(here.place("contentType"), "`contentType` is no media type", "write application/json")
+            raise Defect(here.place("contentType"), "`contentType` is not a media type", "write application/json")
         try:
             value = compile_payload(node.get("payload"), media_type) if "payload" in node else {}
         except ExpressionError as error:

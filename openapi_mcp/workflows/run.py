@@ -173,7 +173,7 @@ class Run:
         size = len(response.content)
         self._bytes += size
         if response.extensions.get(TRUNCATED) or size > MAX_BODY_BYTES:
-            raise RunLimitReached(f"The answer has more than {MAX_BODY_BYTES:,} bytes, which a workflow does not read.")
+            raise RunLimitReached(f"The answer has more than {MAX_BODY_BYTES:,} bytes, the most that a workflow reads.")
         if self._bytes > MAX_ALL_BYTES:
             raise RunLimitReached(f"The answers have more than {MAX_ALL_BYTES:,} bytes together, which is the limit.")
 
@@ -219,7 +219,7 @@ class _WorkflowRun:
         for key, name in step.depends_on:
             if not self.whole.has_finished(key or self.workflow.key, name):
                 self.scope.exchange = StepExchange()
-                return f"it depends on the step {name}, which has not ended well"
+                return f"it depends on the step {name}, which has not succeeded"
         try:
             async with asyncio.timeout(step.timeout):
                 failure = await self._called(step)
@@ -283,7 +283,7 @@ class _WorkflowRun:
         asked = retry_after(self.scope.exchange.headers.get("retry-after"), time.time())
         wait = action.retry_after if asked is None else asked
         if wait >= self.whole.remaining():
-            return f"{failure}\nIt would be tried again after {wait:g} seconds, for which the call has no time."
+            return f"{failure}\nIt is not retried: the call has no time left to wait {wait:g} seconds."
         if action.workflow is not None:
             outcome = await self._called_workflow(action.workflow, action.inputs)
             if outcome.failure:

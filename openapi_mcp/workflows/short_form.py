@@ -114,7 +114,7 @@ def _written(value: Any) -> Any:
 def _check(node: Any, fields: tuple[str, ...], where: str) -> None:
     """Raise UsageError for what is no table, or has other fields."""
     if not isinstance(node, dict):
-        raise UsageError("this is no table", where=where, hint=f"it has {', '.join(fields)}")
+        raise UsageError("this is not a table", where=where, hint=f"it has {', '.join(fields)}")
     unknown = sorted(node.keys() - set(fields))
     if unknown:
         hint = suggest_names(unknown[0], fields) or f"the fields are {', '.join(fields)}"

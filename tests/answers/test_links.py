@@ -58,9 +58,9 @@ def test_a_link_becomes_a_request_with_the_credentials_and_presets_of_the_settin
         ("/v2/more", "out of the API's base URL"),
         ("/v1/../admin", "out of the API's base URL"),
         ("/", "out of the API's base URL"),
-        ("http://[::1", "no URL"),
-        ("http://api.test:port/v1/x", "no URL"),
-        (f"?{'&'.join(f'a{number}=1' for number in range(200))}", "no URL"),
+        ("http://[::1", "not a URL"),
+        ("http://api.test:port/v1/x", "not a URL"),
+        (f"?{'&'.join(f'a{number}=1' for number in range(200))}", "not a URL"),
     ],
 )
 def test_a_link_that_leads_away_is_refused(link: str, reason: str) -> None:

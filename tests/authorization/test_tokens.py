@@ -85,7 +85,7 @@ def test_tokens_that_are_not_for_this_server_now_are_refused_with_the_reason(tmp
         issuer.token(aud=[]): "another server",
         issuer.token(aud=None): "another server",
         issuer.token(exp=now - 90): "expired",
-        issuer.token(exp=None): "no time at which it expires",
+        issuer.token(exp=None): "no expiry time",
         issuer.token(exp="soon"): "not a time",
         issuer.token(exp=True): "not a time",
         issuer.token(exp=10**400): "not a time",

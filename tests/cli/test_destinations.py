@@ -207,7 +207,7 @@ def test_files_hold_no_secret_and_only_their_owner_can_read_them(started: Starte
 def test_unusable_folder_is_said_and_a_reload_is_still_refused(started: Started, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("no folder")
     bridge = started.start(no_cache=True)
-    assert "the hosts cannot be remembered" in report.serving(bridge, [])
+    assert "cannot remember the hosts" in report.serving(bridge, [])
     started.write(EVIL)
     with pytest.raises(HostChanged):
         destinations.check(Bridge.open(Config.from_options(str(started.file), {"no_cache": True})))

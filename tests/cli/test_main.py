@@ -68,7 +68,7 @@ def test_inspect_names_post_tools_that_may_only_read_with_and_without_read_only(
     document = tmp_path / "pets.json"
     document.write_text(json.dumps({"openapi": "3.1.0", "info": {"title": "P", "version": "1"}, "paths": paths}))
     lines = run("inspect", str(document), "--no-validate").stderr
-    assert "POST that may only read: searchPets; --read-only offers" in lines
+    assert "POST operations that may only read: searchPets; --read-only includes" in lines
     assert "x-mcp: {annotations: {readOnlyHint: true}}" in lines
     output = json.loads(run("inspect", str(document), "--no-validate", "--json", "--read-only").stdout)
     assert output["readOnlyCandidates"] == ["searchPets"]

@@ -304,7 +304,7 @@ def refused(place: SettingsFile, message: str = "") -> None:
 def test_inputs_of_another_type_are_refused(tmp_path: Path) -> None:
     place = of(CLIENTS["vscode"], tmp_path)
     place.path.write_text('{"inputs": {"a": 1}}')
-    refused(place, "`inputs` of the settings file of VS Code is no list")
+    refused(place, "`inputs` of the settings file of VS Code is not a list")
 
 
 def test_inputs_of_others_stay(tmp_path: Path) -> None:

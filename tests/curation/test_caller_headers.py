@@ -111,8 +111,8 @@ def test_without_http_it_is_an_error_that_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "reason"), [("Authorization", "for this server"), ("mcp-session-id", "for this server"),
-                           ("X-Api-Key", "may be a credential"), ("X-Amz-Security-Token", "may be a credential")]
+    ("header", "reason"), [("Authorization", "not sent to the API"), ("mcp-session-id", "not sent to the API"),
+                           ("X-Api-Key", "may hold a credential"), ("X-Amz-Security-Token", "may hold a credential")]
 )  # fmt: skip
 def test_a_document_cannot_have_credentials_sent_on(header: str, reason: str) -> None:
     parameter = {"name": "t", "in": "query", "schema": {"type": "string"}, "x-mcp": {"fixed": f"header:{header}"}}
@@ -138,6 +138,6 @@ def test_headers_of_this_server_are_refused_in_settings_too(tmp_path: Path) -> N
     config = Config.from_options(
         str(tmp_path / "orders.json"), {"no_cache": True, "set": ["tenant=header:Authorization"]}
     )
-    with pytest.raises(UsageError, match="for this server"):
+    with pytest.raises(UsageError, match="not sent to the API"):
         _ = Bridge.open(config).tools
     assert NEVER_PASSED_ON.fullmatch("proxy-authorization")

@@ -308,7 +308,7 @@ def test_private_token_endpoint_of_a_document_is_refused_where_it_is_called(
             components={"securitySchemes": {"key": {"type": "oauth2", "flows": flows}}},
         )
         text = call(opened(tmp_path, content, is_private=False))
-        assert "The authorization server is not asked. 127.0.0.1 is not contacted" in text
+        assert "No request was sent to the authorization server. 127.0.0.1 is not contacted" in text
         assert server.requests == []
         named = opened(tmp_path, content, is_private=False, oauth=[f"key.token-url={server.url}/token"])
         assert "127.0.0.1 is not contacted" in call(named)  # the API itself, at another port

@@ -98,5 +98,5 @@ def test_a_server_that_gives_another_kind_of_token_is_no_identity_provider(it: W
 
 
 def test_an_identity_provider_is_needed(it: World) -> None:
-    with pytest.raises(UsageError, match="asks an identity provider first"):
+    with pytest.raises(UsageError, match="needs an identity provider"):
         it.bridge().server()

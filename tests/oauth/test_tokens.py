@@ -146,7 +146,7 @@ def test_no_secret_goes_to_a_token_endpoint_without_https(tmp_path: Path) -> Non
     )
     (result,) = call(Bridge.open(Config.from_options(path, {"no_cache": True})))
     assert result.is_error
-    assert "tokens.test is not reached by https; no secret is sent" in text(result)
+    assert "tokens.test is not https, so no secret is sent to it" in text(result)
 
 
 def test_audience_resource_and_scopes_are_sent(tmp_path: Path) -> None:

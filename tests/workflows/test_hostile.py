@@ -291,7 +291,7 @@ def test_sizes_are_bounded(folder: Folder) -> None:
     assert not result.is_error
     assert len(text(result)) < 200_000
     folder.api.answers({"GET *": lambda _: {"text": big * 5}})
-    assert "which a workflow does not read" in text(folder.run(step("one")))
+    assert "the most that a workflow reads" in text(folder.run(step("one")))
 
 
 def test_documents_are_bounded(folder: Folder, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_the_short_form_is_an_arazzo_description(api: TableApi, tmp_path: Path) 
 
 
 WRONG = [
-    ({"x": 1}, "this is no table"),
+    ({"x": 1}, "this is not a table"),
     ({"x": {"steps": []}}, "a workflow has a name"),
     ({"x": {"steps": [{"call": "a"}], "step": 1}}, "unknown field: step"),
     ({"x": {"steps": [{"cal": "a"}]}}, "unknown field: cal"),

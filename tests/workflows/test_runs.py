@@ -215,7 +215,7 @@ def test_retries_wait_as_the_api_asks_and_end_at_their_limit(folder: Folder) -> 
     long = {"name": "again", "type": "retry", "retryAfter": 3600}
     result = folder.run(step("one", onFailure=[long]))
     assert result.is_error
-    assert "for which the call has no time" in text(result)
+    assert "the call has no time left to wait" in text(result)
 
 
 def test_actions_of_the_workflow_hold_for_steps_that_do_not_replace_them(folder: Folder) -> None:
@@ -412,7 +412,7 @@ PROBLEMS: list[tuple[dict[str, Any], str, str]] = [
         "there is no step tow",
     ),
     (step("one", onSuccess=[{"name": "a", "type": "retry"}]), "/onSuccess/0/type", "an action is end or goto"),
-    (step("one", successCriteria=[{"condition": "$statusCode = 200"}]), "/successCriteria/0", "is no condition"),
+    (step("one", successCriteria=[{"condition": "$statusCode = 200"}]), "/successCriteria/0", "is not a condition"),
     (
         step("one", successCriteria=[{"context": "$response.body", "condition": "//a", "type": "xpath"}]),
         "/successCriteria/0",
@@ -420,14 +420,14 @@ PROBLEMS: list[tuple[dict[str, Any], str, str]] = [
     ),
     (step("one", parameters=[{"name": "q", "value": 1}]), "/parameters/0", "needs `in`"),
     (step("one", parameters=[{"name": "q", "in": "query", "value": "$steps.two.outputs.x"}]), "", "names no step"),
-    (step("one", parameters=[{"name": "q", "in": "query", "value": "$steps"}]), "/parameters/0/value", "no runtime"),
-    (step("one", parameters=[{"reference": "$components.parameters.x"}]), "/parameters/0", "is no component"),
+    (step("one", parameters=[{"name": "q", "in": "query", "value": "$steps"}]), "/parameters/0/value", "not a runtime"),
+    (step("one", parameters=[{"reference": "$components.parameters.x"}]), "/parameters/0", "is not a component"),
     (step("one", channelPath="x"), "/steps/0", "names several"),
     ({"stepId": "one", "channelPath": "{$sourceDescriptions.a.url}#/x"}, "/steps/0", "AsyncAPI is not supported"),
     (step("one", "getItem", parameters=[{"name": "x", "in": "path", "value": 1}]), "", "has no path parameter x"),
     (step("one", outputs={"x": "$message.payload"}), "/outputs/x", "AsyncAPI"),
     (step("one", dependsOn=["zero"]), "/dependsOn/0", "there is no step zero"),
-    (step("one", requestBody={"contentType": "x y", "payload": {}}), "/contentType", "no media type"),
+    (step("one", requestBody={"contentType": "x y", "payload": {}}), "/contentType", "not a media type"),
     (step("one", timeout="soon"), "/timeout", "milliseconds"),
 ]
 
@@ -463,7 +463,7 @@ def test_what_has_no_effect_is_a_problem_too(folder: Folder) -> None:
     }  # fmt: skip
     opened = folder.open(workflow)
     messages = [problem.message for problem in opened.problems]
-    assert any("stepz is no field of a workflow" in each for each in messages)
+    assert any("stepz is not a field of a workflow" in each for each in messages)
     assert any("the workflow has no input nam" in each for each in messages)
     assert any("the step one has no output ident" in each for each in messages)
     assert any("the header Host has no effect" in each for each in messages)
@@ -478,7 +478,7 @@ def test_what_the_description_lacks_or_has_twice_is_a_problem(folder: Folder) ->
     assert "the description has no `info`" in messages
     assert "the description has no `sourceDescriptions`" in messages
     assert "flow is the id of another workflow too: this one is left out" in messages
-    assert "workflow is no field of an Arazzo Description" in messages
+    assert "workflow is not a field of an Arazzo Description" in messages
 
 
 @pytest.mark.parametrize("root", [{"openapi": "3.1.0"}, {"arazzo": "2.0.0"}, {"arazzo": "1.9.0"}, []], ids=str)

@@ -67,7 +67,9 @@ def serve(settings: Settings, served: "Served") -> None:
         raise UsageError("metrics are served over HTTP only", where="--metrics", hint="add --transport http")
     if served.config.sign_in_url:
         hint = "use --sign-in-port over stdio, or add --transport http"
-        raise UsageError("users have pages of a server over HTTP only", where="--sign-in-url", hint=hint)
+        raise UsageError(
+            "--sign-in-url needs a server over HTTP, which has the pages", where="--sign-in-url", hint=hint
+        )
     reloader = Reloader(settings, served)
     print_start(served, ["stdio: this process's stdin and stdout"])
     with drift_summary(reloader):

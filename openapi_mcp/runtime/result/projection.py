@@ -114,7 +114,7 @@ def project(
     """
     value, rest = json_of(response, sanitizer)
     if value is None:
-        return response, "The answer is no JSON object or list, so that nothing was selected of it."
+        return response, "The answer is not a JSON object or list, so nothing was selected."
     part, note = selected(projections, value, response)
     return part, " ".join(filter(None, (rest, note)))
 
@@ -172,7 +172,7 @@ def response_with(value: Any, response: httpx.Response) -> httpx.Response:
     try:
         body = jsontext.write_bytes(value)
     except (ArgumentError, ValueError, TypeError, RecursionError) as error:
-        raise ProjectionError("its result is no JSON: a reference (&) or an infinite number") from error
+        raise ProjectionError("its result is not JSON: a reference (&) or an infinite number") from error
     headers = [(name, text) for name, text in raw_headers(response) if name.lower() not in _TRANSFER]
     return httpx.Response(
         response.status_code,

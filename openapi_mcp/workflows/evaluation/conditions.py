@@ -121,7 +121,7 @@ class _Parser:
         return False
 
     def _error(self, reason: str) -> ExpressionError:
-        return ExpressionError(f"{shown(self._text)} is no condition: {reason}")
+        return ExpressionError(f"{shown(self._text)} is not a condition: {reason}")
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -130,7 +130,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         match = _TOKEN.match(text, position)
         if match is None:
             hint = "compare with == and !=, and put texts in single quotes"
-            raise ExpressionError(f"{shown(text)} is no condition at {shown(text[position:])!r}: {hint}")
+            raise ExpressionError(f"{shown(text)} is not a condition at {shown(text[position:])!r}: {hint}")
         kind = match.lastgroup or ""
         yield kind, match[kind]
         position = match.end()

@@ -81,7 +81,7 @@ def _check(kind: str, condition: str) -> None:
     except InvalidQuery as error:
         raise ExpressionError(f"the condition {error}") from None
     except (re.error, RecursionError, OverflowError) as error:
-        raise ExpressionError(f"the condition is no regular expression: {error}") from None
+        raise ExpressionError(f"the condition is not a regular expression: {error}") from None
 
 
 async def hold(criteria: Iterable[Criterion], scope: Scope) -> bool:

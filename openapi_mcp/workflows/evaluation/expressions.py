@@ -91,7 +91,7 @@ def parse(text: str) -> Expression:
     is_loose = match is None and source == "steps"
     match = _OUTPUT_WITHOUT_WORD.fullmatch(rest) if is_loose else match
     if match is None:
-        raise ExpressionError(f"{shown(text)} is no runtime expression: `${source}` is written {_WRITTEN[source]}")
+        raise ExpressionError(f"{shown(text)} is not a runtime expression: `${source}` is written {_WRITTEN[source]}")
     groups = match.groupdict()
     path = (*_accesses(groups.pop("access", None) or ""), *_pointer(groups.pop("pointer", None), text))
     names = tuple(name for name in groups.values() if name is not None)
@@ -111,7 +111,7 @@ def text_of(text: str) -> EmbeddedText | None:
 def pointer_tokens(pointer: str) -> tuple[str, ...]:
     """Return the tokens of a JSON pointer (RFC 6901 §4). Raises ExpressionError."""
     if (pointer and not pointer.startswith("/")) or re.search(r"~(?![01])", pointer):
-        raise ExpressionError(f"{shown(pointer)} is no JSON pointer: it begins with /, and ~ is written ~0")
+        raise ExpressionError(f"{shown(pointer)} is not a JSON pointer: it begins with /, and ~ is written ~0")
     return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
 
 

@@ -65,7 +65,7 @@ def test_a_wrong_expression_is_explained_before_anything_is_sent(expression: str
         ("items[::0]", "slice step cannot be zero"),
         ("length(items, total)", "Expected 1 argument for function length(), received 2"),
         ("items[0].name < `3`", "The answer is an object with items, total"),
-        ("&items", "its result is no JSON"),
+        ("&items", "its result is not JSON"),
     ],
 )
 def test_an_expression_that_does_not_fit_the_answer_is_explained(expression: str, reason: str) -> None:
@@ -140,7 +140,7 @@ def test_text_is_left_as_it_is() -> None:
     answer = httpx.Response(200, text="hello", request=httpx.Request("GET", "http://api.test/x"))
     part, note = project([Projection.parse("a")], answer, NO_SECRETS)
     assert part is answer
-    assert "no JSON object or list" in note
+    assert "not a JSON object or list" in note
 
 
 def test_large_answers_are_read_whole() -> None:

@@ -41,11 +41,15 @@ class DoorSettings:
             return None
         if options.get("auth_token"):
             hint = "leave --auth-token and OPENAPI_MCP_AUTH_TOKEN out, or --auth-issuer"
-            raise UsageError("tokens are either fixed or issued", where="--auth-token and --auth-issuer", hint=hint)
+            raise UsageError(
+                "a fixed token and an authorization server cannot be used together",
+                where="--auth-token and --auth-issuer",
+                hint=hint,
+            )
         check_url(issuer, "--auth-issuer")
         if not audiences:
             hint = "name the URL by which clients reach this server, for which tokens are issued"
-            raise UsageError("tokens need an audience", where="--auth-audience", hint=hint)
+            raise UsageError("the audience of access tokens is missing", where="--auth-audience", hint=hint)
         check_url(audiences[0], "--auth-audience")
         resource = ProtectedResource(canonical(audiences[0]), issuer, path, audiences[1:])
         client_id, secret = options.get("auth_client_id"), options.get("auth_client_secret") or ""
@@ -90,12 +94,14 @@ def _check_client(options: Mapping[str, Any], client_id: str | None, secret: str
     if options.get("auth_introspection"):
         if not client_id or not secret:
             hint = "set --auth-client-id, and OPENAPI_MCP_AUTH_CLIENT_SECRET to its secret"
-            raise UsageError("introspection needs a client and its secret", where="--auth-introspection", hint=hint)
+            raise UsageError("introspection needs a client id and its secret", where="--auth-introspection", hint=hint)
     elif options.get("sign_in_url"):
         if not client_id:
             hint = "register a client at the authorization server of --auth-issuer, with this server's /oauth/callback"
             raise UsageError(
-                "users show who they are at a client", where="--sign-in-url", hint=f"{hint}; then set --auth-client-id"
+                "signing users in needs a client of the authorization server",
+                where="--sign-in-url",
+                hint=f"{hint}; then set --auth-client-id",
             )
     elif client_id and options.get("no_ui"):
         message = "a client is needed for introspection, --sign-in-url and the page only"

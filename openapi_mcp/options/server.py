@@ -22,29 +22,31 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "task_timeout", LIMITS, CALLING,
-        "Seconds for which a task follows an operation that the API carries out in the background (202 with the "
-        "address of its status). Without tasks, a call waits for it as long as a call may take; 0: it does not wait.",
+        "Seconds that a task follows an operation which the API carries out in the background (202 with the "
+        "address of its status). For clients without tasks the call itself waits, at most as long as a call may "
+        "take; 0: it does not wait.",
         metavar="SECONDS", kind=float, default=3600.0, minimum=0, scope="each"
     ),
     Option(
         "retries", LIMITS, CALLING,
-        "How often a call is repeated that the API postponed (429, 503) or that never reached it.",
+        "Repetitions of a call that the API postponed (429, 503) or that never reached it.",
         metavar="N", kind=int, default=2, minimum=0, scope="each"
     ),
     Option(
         "max_result_tokens", LIMITS, CALLING,
-        "Results are cut at this size: text and structured content together, four bytes a token.",
+        "Largest result, in tokens of four bytes, text and structured content together; a larger one is cut.",
         metavar="TOKENS", kind=int, default=20_000, minimum=256, scope="each"
     ),
     Option(
         "select", LIMITS, CALLING,
-        "Offer the arguments `select` (JMESPath: what a result shows of the answer) and `pages` (of a list, read as "
-        "one) for tools with large answers (auto), for all, or never. They add 45 tokens to a tool.",
+        "Offer the arguments `select` (JMESPath: the part of the answer to show) and `pages` (how many pages of a "
+        "list to read as one) for tools with large answers (auto), for all, or never. They add 45 tokens to a tool.",
         choices=("auto", "all", "never"), default="auto", scope="each"
     ),
     Option(
         "max_response_size", LIMITS, CALLING,
-        "Of a larger answer of the API only the beginning is read. A result shows much less of it.",
+        "Largest answer of the API that is read whole; of a larger one only the beginning is read. A result shows "
+        "much less.",
         metavar="MIB", kind=int, default=16, minimum=1, scope="each"
     ),
     Option(
@@ -67,14 +69,14 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "circuit_breaker", LIMITS, SERVE,
-        "Failures in a row, within a minute, after which a host that does not answer is left alone for 5 to 60 "
-        "seconds; 0 is never. Any answer ends the row.",
+        "Failures in a row, within a minute, after which a host that does not answer gets no requests for 5 to 60 "
+        "seconds. Any answer ends the row; 0 turns this off.",
         metavar="N", kind=int, default=20, minimum=0, scope="each"
     ),
     Option(
         "sign_in_port", ACCESS, SERVE,
-        "Let the user sign in during a call that needs it (stdio): the page of the authorization server returns to "
-        "this port of 127.0.0.1, as its client is registered; 0 takes a free one.",
+        "Let the user sign in during a call that needs it (stdio). The authorization server redirects to this port "
+        "of 127.0.0.1, which must be registered for the client; 0 takes a free one.",
         metavar="PORT", kind=int, minimum=0, maximum=65535, default_text="`openapi-mcp login` before", scope="server"
     ),
     Option(
@@ -86,8 +88,8 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "max_concurrency", LIMITS, SERVE,
-        "Calls made at once by each worker; a further one is answered with 503. One client has at most four fifths of "
-        "them, then its calls are answered with 429 (http).",
+        "Calls that each worker makes at once; further ones are answered with 503. One client gets at most four "
+        "fifths of them, and 429 beyond that (http).",
         to="http", metavar="N", kind=int, default=320, minimum=1
     ),
     Option(
@@ -119,7 +121,7 @@ SERVER_OPTIONS: Final = (
         to="http", kind=bool, default=False
     ),
     Option(
-        "auth_token", ACCESS, SERVE, "Bearer token that clients must send (http). Safer as the variable.",
+        "auth_token", ACCESS, SERVE, "Bearer token that clients must send (http). The environment variable is safer.",
         to="http", metavar="TOKEN", variable="OPENAPI_MCP_AUTH_TOKEN"
     ),
     Option(
@@ -129,13 +131,13 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "auth_audience", ACCESS, SERVE,
-        "Canonical URI of this server, as clients reach it: https://mcp.example.com/mcp. Tokens must be issued for it; "
-        "for one of those that follow too.",
+        "Canonical URI of this server, as clients reach it: https://mcp.example.com/mcp. Tokens must be issued for "
+        "it, or for a further one given here.",
         to="http", metavar="URI", many=True, single=True
     ),
     Option(
         "auth_introspection", ACCESS, SERVE,
-        "Ask the authorization server about each token (RFC 7662), for tokens that are no JSON Web Tokens.",
+        "Ask the authorization server about each token (RFC 7662), for tokens that are not JSON Web Tokens.",
         to="http", kind=bool, default=False
     ),
     Option(
@@ -144,7 +146,7 @@ SERVER_OPTIONS: Final = (
         "--sign-in-url, and lets people sign in to the page.", to="http", metavar="ID"
     ),
     Option(
-        "auth_client_secret", ACCESS, SERVE, "Its secret. Safer as the variable.",
+        "auth_client_secret", ACCESS, SERVE, "Secret of --auth-client-id. The environment variable is safer.",
         to="http", metavar="SECRET", variable="OPENAPI_MCP_AUTH_CLIENT_SECRET"
     ),
     Option(
@@ -178,22 +180,23 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "forward_header", ACCESS, SERVE,
-        "Header of the client's request that is sent to the API too, as X-Tenant (http).",
+        "Header of the client's request to forward to the API, e.g. X-Tenant (http).",
         to="http", metavar="NAME", many=True
     ),
     Option(
         "session_secret", ACCESS, SERVE,
-        "Signs session ids (http); the same for all replicas behind one address. Safer as the variable.",
+        "Secret that signs session ids (http); the same for all replicas behind one address. The environment "
+        "variable is safer.",
         to="http", metavar="SECRET", variable="OPENAPI_MCP_SESSION_SECRET", default_text="random"
     ),
     Option(
         "log_format", OPERATION, SERVE,
-        "A line for each call on stderr, as text or as JSON; with json all other lines are JSON too.",
+        "Write a line for each call to stderr, as text or as JSON; with json all other lines are JSON too.",
         choices=("text", "json"), default_text="text at a terminal, else no line for a call", scope="server"
     ),
     Option(
         "strict", OPERATION, SERVE,
-        "Do not start unless every API of the settings file can be loaded; else those that can be are served.",
+        "Do not start unless every API of the settings file can be loaded. Without this option the others are served.",
         to="start", kind=bool, default=False, scope="server"
     ),
     Option(
@@ -202,11 +205,12 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "audit", OPERATION, SERVE,
-        "Append a JSON line for each call to this file: who called which tool with which arguments' names, and the "
+        "Append a JSON line for each call to this file: the caller, the tool, the names of its arguments, and the "
         "status.", metavar="FILE", kind=Path, scope="server"
     ),
     Option(
-        "audit_arguments", OPERATION, SERVE, "Write the values of the arguments into the audit file too, no secrets.",
+        "audit_arguments", OPERATION, SERVE,
+        "Write the values of the arguments into the audit file too, without secrets.",
         kind=bool, default=False, scope="server"
     ),
     Option(
@@ -216,8 +220,8 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "redis", OPERATION, SERVE,
-        "Redis or Valkey that all replicas of this server share: rate limits, sessions that ended, sign-ins of users "
-        "(http; needs --session-secret and the extra `redis`). Safer as the variable.",
+        "Redis or Valkey that all replicas of this server share: rate limits, sessions that ended, sign-ins of "
+        "users (http; needs --session-secret and the extra `redis`). The environment variable is safer.",
         metavar="URL", variable="OPENAPI_MCP_REDIS", scope="server"
     ),
 )

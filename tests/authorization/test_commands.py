@@ -56,7 +56,7 @@ def test_on_stdio_no_token_is_asked_for(tmp_path: Path) -> None:
     [
         (DOOR[:2], "--auth-audience"),
         (("--auth-issuer", "http://id.test", *DOOR[2:]), "must be https"),
-        ((*DOOR, "--auth-token", "open-sesame"), "either fixed or issued"),
+        ((*DOOR, "--auth-token", "open-sesame"), "cannot be used together"),
         ((*DOOR, "--auth-scopes", "nothing*=a"), "no tool matches nothing*"),
         ((*DOOR, "--auth-includes", "a"), "SCOPE=SCOPES"),
     ],

@@ -55,7 +55,7 @@ def serve(settings: Settings, served: "Served", http: HttpSettings) -> None:
     """Serve Streamable HTTP on an address until a signal comes. Raises UsageError."""
     if served.config.sign_in_port is not None:
         hint = "let each user sign in with --sign-in-url, or sign in once with `openapi-mcp login`"
-        raise UsageError("a user signs in during a call over stdio only", where="--sign-in-port", hint=hint)
+        raise UsageError("--sign-in-port works over stdio only", where="--sign-in-port", hint=hint)
     bridges = (served,) if isinstance(served, Bridge) else tuple(served.bridges.values())
     if any(bridge.config.file_roots for bridge in bridges):
         message = "clients over HTTP cannot name files on this machine"
@@ -224,7 +224,7 @@ def _metrics_route(path: str, http: HttpSettings) -> Route:
     """Return the route of the metrics, which needs the token of the endpoint. Raises UsageError."""
     if http.door is not None:
         hint = "name a port: --metrics 9464"
-        raise UsageError("with --auth-issuer metrics need a port of their own", where=f"--metrics {path}", hint=hint)
+        raise UsageError("metrics need a port of their own with --auth-issuer", where=f"--metrics {path}", hint=hint)
     from ...telemetry import metrics
 
     policy = AccessPolicy(allowed_hosts=None, auth_token=http.auth_token)

@@ -29,11 +29,11 @@ def check(config: Config, bridges: Iterable[Bridge], http: HttpSettings, *, loca
         raise UsageError("on this system workers share sign-ins through Redis only", where=where, hint=hint)
     if http.door is None and not (local and is_loopback_name(urlsplit(url).hostname or "")):
         hint = "name the authorization server of your users with --auth-issuer, or use this server on its machine only"
-        message = "without identities of callers, a link could be used by somebody else than who asked for it"
+        message = "callers have no identities here, so another person could use the link of a sign-in"
         raise UsageError(message, where=where, hint=hint)
     if not any(map(_takes_users, bridges)):
         hint = f"register a client with the API's provider, with {url}{CALLBACK}; then set --oauth SCHEME.client-id=…"
-        raise UsageError("no security scheme of the document lets users sign in here", where=where, hint=hint)
+        raise UsageError("no security scheme of the document lets users sign in on these pages", where=where, hint=hint)
 
 
 def _takes_users(bridge: Bridge) -> bool:

@@ -78,7 +78,7 @@ class CompilationCache:
     def indexes(self, entry: CacheEntry) -> IndexCache | None:
         """Return the cache for the indexes of searches among these tools; None where tools are not cached either."""
         key = self._key_of(entry)
-        return IndexCache(self._cache, key, entry[0]) if key else None
+        return IndexCache.of_compilation(self._cache, key, entry[0]) if key else None
 
     def _key_of(self, entry: CacheEntry) -> str | None:
         """Return the key of tools; None if they may not be written to the disk."""

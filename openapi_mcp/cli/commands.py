@@ -33,13 +33,13 @@ def command(app: typer.Typer, name: str = "", *, epilog: str = "") -> Callable[[
 
     def register(function: Callable[..., None]) -> None:
         command_name = name or function.__name__
-        program = _Program(command_name, function)
+        program = _CommandFunction(command_name, function)
         app.command(command_name, cls=Command, help=function.__doc__, epilog=epilog or None)(program)
 
     return register
 
 
-class _Program:
+class _CommandFunction:
     """The function of a command as typer calls it.
 
     Its parameters are made when typer reads the signature: those of all commands take 20 % of a start.

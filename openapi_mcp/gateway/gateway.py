@@ -14,6 +14,7 @@ from .. import __version__, modes, plain_text
 from ..adaptation import named
 from ..api import traffic
 from ..bridge import Bridge
+from ..cache.indexes import IndexCache
 from ..config import Config
 from ..errors import BridgeError, DocumentError, UnknownTool, UsageError
 from ..instructions import PROGRAMMED, SEARCHED
@@ -145,7 +146,14 @@ class Gateway:
         """The tools as a server offers them."""
         asking = [bridge.confirmation for bridge in self.bridges.values() if bridge.confirmation is not None]
         tools = asking[0].tools(self.tools) if asking else self.tools
-        return Offer(tools, self.config, self.sizes, workflows=self.workflows)
+        fixed = any(bridge.config.argument_values for bridge in self.bridges.values())
+        store = None if asking or fixed else self.indexes
+        return Offer(tools, self.config, self.sizes, store, self.workflows)
+
+    @property
+    def indexes(self) -> IndexCache | None:
+        """The cache for the indexes of searches; None where the tools of an API are not cached."""
+        return IndexCache.of_apis({name: bridge.indexes for name, bridge in self.bridges.items()})
 
     @cached_property
     def workflows(self) -> tuple[BuiltinTool, ...]:

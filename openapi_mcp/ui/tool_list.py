@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ..bridge import Bridge
 from ..gateway.gateway import Gateway, Served
 from ..runtime.search.full_text import is_available
 from ..runtime.server.grants import Grant
@@ -189,7 +188,7 @@ class _PreparedSearch:
 
     def __init__(self, served: Served) -> None:
         self._tools = served.tools
-        self._indexes = served.indexes if isinstance(served, Bridge) else None
+        self._indexes = served.offer.store
         self._threads: dict[str, threading.Thread] = {}
         self._ready = threading.Event()
         self._lock = threading.Lock()

@@ -24,6 +24,7 @@ from openapi_mcp.cli.settings import HttpSettings, Settings
 from openapi_mcp.errors import BridgeError, UsageError
 from openapi_mcp.gateway.gateway import Gateway
 from openapi_mcp.runtime.protocol import Session
+from openapi_mcp.runtime.search.stored import MIN_STORED_TOOLS
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.telemetry.records import CallRecord, Recorder
 from tests.servers import running
@@ -224,6 +225,26 @@ def test_one_search_finds_tools_of_all_apis(folder: Path, apis: Mapping[str, tup
     assert "books_listItems" in text
     assert not call(gateway, "call_tool", {"name": "books_find", "arguments": {}}).is_error
     assert [len(api.requests) for api, _ in apis.values()] == [0, 1]
+
+
+def test_the_index_of_a_search_among_all_apis_is_kept_until_a_document_changes(folder: Path) -> None:
+    many = document("Shop", {f"list{number}": f"get /items/{number}" for number in range(MIN_STORED_TOOLS)})
+    (folder / "shop.json").write_text(json.dumps(many))
+
+    def kept() -> bool:
+        offer = opened(folder, mode="search").offer
+        assert offer.store is not None
+        return offer.store.load(offer.tools) is not None
+
+    assert not kept()
+    for _ in range(2):
+        found = call(opened(folder, mode="search"), "search_tools", {"query": "books"})
+        assert "books_find" in json.dumps(found.content)
+        assert kept()
+    many["info"]["description"] = "Changed."
+    (folder / "shop.json").write_text(json.dumps(many))
+    assert not kept()
+    assert opened(folder, mode="search", confirm="changing").offer.store is None, "the index is one of other texts"
 
 
 def test_each_api_is_a_topic_of_the_search(folder: Path) -> None:

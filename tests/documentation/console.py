@@ -21,6 +21,9 @@ from tests.documentation import standin
 
 EXAMPLES: Final = ROOT / "examples"
 PAGES: Final = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(EXAMPLES.glob("curated/*.md")))
+PLAIN: Final = Path(__file__).parent / "plain"
+"""A folder in PYTHONPATH that hides extras, which a plain installation has not."""
+
 ADDRESS: Final = "http://127.0.0.1:8020"
 """The address of the sample API in its document, which stands in outputs for the one it has in a test."""
 
@@ -86,6 +89,7 @@ class Shell:
             "NO_COLOR": "1",
             "OPENAPI_MCP_CACHE": str(self.folder / "cache"),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(PLAIN),
             "XDG_CONFIG_HOME": str(self.folder / "home" / ".config"),
         }
         done = subprocess.run(

@@ -46,11 +46,19 @@ collect_ignore_glob = ["golden/*"]
 """Generated packages have tests of their own, which run in the environment where the package is installed."""
 
 # Cache folders of this run, for the tests and the programs that they start: of compiled tools, which leaves the user's
-# own cache alone, and of mypy, which checks twelve generated packages that import the same libraries.
-_CACHES = Path(tempfile.mkdtemp(prefix="openapi-mcp-tests-"))
+# own cache alone and has each document of the corpus compiled once by whichever worker of the run needs it first; and
+# of mypy, for each worker, which checks twelve generated packages that import the same libraries.
+_SHARED_CACHES = "OPENAPI_MCP_TEST_CACHES"
+"""The variable that tells the workers of a run the folder of the process that started them."""
+
+if _SHARED_CACHES in os.environ:
+    _CACHES = Path(os.environ[_SHARED_CACHES])
+else:
+    _CACHES = Path(tempfile.mkdtemp(prefix="openapi-mcp-tests-"))
+    os.environ[_SHARED_CACHES] = str(_CACHES)
+    atexit.register(shutil.rmtree, _CACHES, ignore_errors=True)
 os.environ[cache_files.VARIABLE] = str(_CACHES / "tools")
-os.environ["MYPY_CACHE_DIR"] = str(_CACHES / "mypy")
-atexit.register(shutil.rmtree, _CACHES, ignore_errors=True)
+os.environ["MYPY_CACHE_DIR"] = str(_CACHES / "mypy" / os.environ.get("PYTEST_XDIST_WORKER", "main"))
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"

@@ -20,7 +20,7 @@ from .compilation import Compilation, DocumentInfo
 from .config import Config
 from .errors import Problem, UnknownTool, UsageError
 from .instructions import PROGRAMMED, SEARCHED, Instructions, instructions, overview
-from .offer import Offer
+from .offer import Offer, ServedTools
 from .runtime.protocol import ServerDescription
 from .runtime.request.redaction import redact
 from .runtime.server.catalog import Catalog
@@ -33,7 +33,6 @@ from .token_budget import BYTES_PER_TOKEN, sizes
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from .authorization.rights import ScopeRights
     from .elicitation.confirmation import Confirmation
     from .extension.hooks import Extension, Hooks
     from .extension.source import Auth, Source
@@ -44,7 +43,7 @@ B = TypeVar("B", bound="Bridge")
 
 
 @dataclass(frozen=True)
-class Bridge(ApiDocument):
+class Bridge(ServedTools, ApiDocument):
     """The tools of a document, and the options they were made with."""
 
     @classmethod
@@ -177,21 +176,6 @@ class Bridge(ApiDocument):
         store = self.indexes if self.confirmation is None and not self.config.argument_values else None
         tools = self.tools if self.confirmation is None else self.confirmation.tools(self.tools)
         return Offer(tools, self.config, self.sizes, store, self.workflows.tools if self.workflows else ())
-
-    @property
-    def catalog(self) -> Catalog:
-        """The tools as clients get them: listed, in pages of `page_size` if that is set, or by a search."""
-        return self.offer.catalog
-
-    @property
-    def rights(self) -> "ScopeRights":
-        """The tools that the scopes of an access token allow, offered in the way that the whole is."""
-        return self.offer.rights
-
-    @property
-    def mode_decision(self) -> modes.ModeDecision:
-        """The choice between list and search, with its reason."""
-        return self.offer.mode_decision
 
     def tool(self, name: str) -> Tool:
         """Return the tool of a name. Raises UnknownTool, which suggests the nearest name."""

@@ -1,5 +1,9 @@
-"""`Offer`: tools as a server offers them: listed or searched, all of them or those of a token's rights."""
+"""`Offer`: tools as a server offers them: listed or searched, all of them or those of a token's rights.
 
+`ServedTools` is what a `Bridge` and a `Gateway` have in common.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -103,3 +107,27 @@ class Offer:
         from .adaptation import ClientCatalog
 
         return ClientCatalog(catalog, profile, self.config.page_size)
+
+
+class ServedTools(ABC):
+    """The tools of a `Bridge` or of a `Gateway`, as a server offers them."""
+
+    @property
+    @abstractmethod
+    def offer(self) -> Offer:
+        """The tools as a server offers them."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools as clients get them: listed, in pages of `page_size` if that is set, or by a search."""
+        return self.offer.catalog
+
+    @property
+    def rights(self) -> "ScopeRights":
+        """The tools that the scopes of an access token allow, offered in the way that the whole is."""
+        return self.offer.rights
+
+    @property
+    def mode_decision(self) -> modes.ModeDecision:
+        """The choice between list and search, with its reason."""
+        return self.offer.mode_decision

@@ -18,7 +18,7 @@ from ..cache.indexes import IndexCache
 from ..config import Config
 from ..errors import BridgeError, DocumentError, UnknownTool, UsageError
 from ..instructions import PROGRAMMED, SEARCHED
-from ..offer import Offer
+from ..offer import Offer, ServedTools
 from ..runtime.protocol import ServerDescription
 from ..runtime.request.redaction import redact
 from ..runtime.result.sanitizing import Sanitizer, secrets_of
@@ -30,7 +30,6 @@ from ..runtime.types import CallToolResult, Implementation
 from ..token_budget import BYTES_PER_TOKEN
 
 if TYPE_CHECKING:
-    from ..authorization.rights import ScopeRights
     from ..contract.drift import DriftLog
     from ..oauth.sign_ins import ApiSignIns
 
@@ -52,7 +51,7 @@ class ApiFailure:
 
 
 @dataclass(frozen=True)
-class Gateway:
+class Gateway(ServedTools):
     """The bridges of several APIs by their names; `config` has the options of the server."""
 
     config: Config
@@ -166,21 +165,6 @@ class Gateway:
                     taken.add(name)
                     tools.append(_of_api(tool, api, name))
         return tuple(tools)
-
-    @property
-    def catalog(self) -> Catalog:
-        """The tools as clients get them: listed, or by a search over all APIs."""
-        return self.offer.catalog
-
-    @property
-    def rights(self) -> "ScopeRights":
-        """The tools that the scopes of an access token allow."""
-        return self.offer.rights
-
-    @property
-    def mode_decision(self) -> modes.ModeDecision:
-        """The choice between list and search, with its reason."""
-        return self.offer.mode_decision
 
     @property
     def implementation(self) -> Implementation:

@@ -14,7 +14,8 @@ from openapi_mcp.adaptation import changes, listed, named, report
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.cli.main import app
 from openapi_mcp.clients.dialect import MAX_SCHEMAS, in_dialect
-from openapi_mcp.clients.profiles import GENERIC, PROFILES, Profile
+from openapi_mcp.clients.limits import broken_limits
+from openapi_mcp.clients.profiles import GENERIC, PROFILES, Profile, installed_name
 from openapi_mcp.config import Config
 from openapi_mcp.errors import UsageError
 from openapi_mcp.modes import MAX_LISTED_TOOLS
@@ -262,3 +263,51 @@ def test_a_prefix_is_before_the_names_of_one_api_too() -> None:
     assert bridge.catalog.get("shop_getPet") is not None
     with pytest.raises(UsageError, match="not a prefix"):
         Config.from_options(document, {"prefix": "bad prefix"})
+
+
+def test_a_long_title_leaves_names_that_can_be_read() -> None:
+    assert installed_name("shop") == "shop"
+    assert installed_name("github-official-openapi-spec-octokit-extension") == "github-official"
+    assert installed_name("x" * 40) == "x" * 20
+    room = PROFILES["cursor"].room_for_name("github-official-openapi-spec-octokit-extension")
+    assert room == 59 - len("github-official")
+
+
+def test_each_tool_that_breaks_a_limit_is_named_with_the_source_of_the_limit(tmp_path: Path) -> None:
+    name = "create_the_monthly_report_of_everything_that_was_sold_in_a_region"
+    body = {"type": "object", "properties": {"at": {"type": "string", "format": "uri"}, "n": {"enum": [1, 2]}}}
+    content = {"requestBody": {"content": {"application/json": {"schema": body}}}}
+    root = {
+        "openapi": "3.1.0",
+        "info": {"title": "Reports", "version": "1"},
+        "paths": {
+            "/a": {"post": {"operationId": name, **content}},
+            "/b": {"get": {"operationId": "2nd"}},
+        },
+    }  # fmt: skip
+    (tmp_path / "reports.json").write_text(json.dumps(root))
+
+    def broken(client: str) -> dict[str, str]:
+        bridge = Bridge.open(Config(source=str(tmp_path / "reports.json"), client=client, no_cache=True))
+        whole = named(bridge.compilation.tools, None, GENERIC, "reports")
+        profile = bridge.config.profile
+        pairs = zip(bridge.tools, whole, strict=True)
+        return {tool.path: "; ".join(broken_limits(tool, each.name, profile, "reports")) for tool, each in pairs}
+
+    claude = broken("claude")
+    assert f"mcp__reports__{whole_name(claude['/a'])} has " in claude["/a"]
+    assert claude["/b"] == ""
+    gemini = broken("gemini")
+    assert "formats that are not known: uri (https://" in gemini["/a"]
+    assert "values are enumerated that are no strings (https://" in gemini["/a"]
+    assert "2nd does not begin with a letter (https://" in gemini["/b"]
+    made = tool("a", {"properties": {"x": {"type": "array"}}}, "x" * 1025)
+    openai = "; ".join(broken_limits(made, "a", PROFILES["openai"], "reports"))
+    assert "the description has 1,025 characters, and 1,024 are accepted (https://" in openai
+    assert "a list does not say what its items are (https://" in openai
+    assert broken("generic") == {"/a": "", "/b": ""}
+
+
+def whole_name(text: str) -> str:
+    """Return the name after the client's prefix in a sentence."""
+    return text.removeprefix("mcp__reports__").partition(" ")[0]

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
-from ..clients.profiles import PROFILES
+from ..clients.limits import broken_limits
+from ..clients.profiles import GENERIC, PROFILES, installed_name
 from ..document.model import join
 from ..runtime.tool import DESTRUCTIVE_WORDS, READ_ONLY_METHODS, Tool, named_segments, words
 from ..selection import read_only_candidates
@@ -37,13 +38,27 @@ def _costs(subject: JudgedDocument) -> Iterator[Finding]:
     if everything > BUDGET:
         message = f"all {len(subject.tools):,} tools together cost about {everything:,} tokens"
         yield Finding(rule="list-large", pointer="#/paths", message=message)
-    for profile in PROFILES.values():
+    yield from _client_limits(subject)
+
+
+def _client_limits(subject: JudgedDocument) -> Iterator[Finding]:
+    """Yield the limits of clients: the numbers of tools of all, or with --client those of one, for each tool."""
+    chosen = subject.bridge.config.profile
+    for profile in PROFILES.values() if chosen is GENERIC else [chosen]:
         if profile.max_tools is not None and len(subject.tools) > profile.max_tools:
             message = (
                 f"{profile.title} takes {profile.max_tools} tools, and there are {len(subject.tools):,} "
                 f"({profile.sources['max_tools']})"
             )
             yield Finding(rule="client-limit", pointer="#/paths", message=message)
+    if chosen is GENERIC:
+        return
+    server = installed_name(subject.bridge.implementation.name)
+    for tool, name in zip(subject.tools, subject.names, strict=True):
+        if broken := list(broken_limits(tool, name, chosen, server)):
+            yield _finding(
+                "client-change", subject, tool, f"{tool.name} is not as {chosen.title} takes it: {'; '.join(broken)}"
+            )
 
 
 def _annotations(subject: JudgedDocument) -> Iterator[Finding]:
@@ -52,10 +67,12 @@ def _annotations(subject: JudgedDocument) -> Iterator[Finding]:
         named = [*words(tool.operation_id or ""), *(w for part in named_segments(tool.path)[-1:] for w in words(part))]
         changing = next((word for word in named[:1] + named[-1:] if word in _CHANGING), None)
         if changing and tool.annotations.get("readOnlyHint") and tool.method in READ_ONLY_METHODS:
-            message = f"{tool.name} is a {tool.method}, so that clients call it unasked, and its name says {changing!r}"
+            message = (
+                f"clients call {tool.name} without asking, since it is a {tool.method}; but its name says {changing!r}"
+            )
             yield _finding("annotation-unsafe", subject, tool, message)
         elif tool.name in candidates:
-            message = f"{tool.name} may only read, and its method POST does not say so"
+            message = f"{tool.name} may only read, but its method POST does not say so"
             yield _finding("annotation-uncertain", subject, tool, message)
 
 
@@ -68,7 +85,9 @@ def _servers(subject: JudgedDocument) -> Iterator[Finding]:
     for url in sorted(urls):
         parts = urlsplit(url)
         if parts.scheme == "http" and not is_internal(parts.hostname or ""):
-            message = f"calls go to {parts.scheme}://{parts.hostname}, where everybody on the way can read them"
+            message = (
+                f"calls go to {parts.scheme}://{parts.hostname}, without encryption: everybody on the way can read them"
+            )
             yield Finding(rule="server-plain-http", pointer="#/servers", message=message)
 
 

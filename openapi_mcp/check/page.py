@@ -8,7 +8,7 @@ from typing import Final
 
 from .readiness.score import LEFT_OUT, SOURCE, VERSION
 from .report import Report
-from .rules import RULES
+from .rules import RULES, Finding
 
 MAX_TOOLS: Final = 50
 """Rows of the table of tools: the most expensive ones."""
@@ -21,9 +21,13 @@ def page(report: Report) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    groups: dict[str, list[Finding]] = {}
+    for finding in report.findings:  # the worst first
+        groups.setdefault(finding.rule, []).append(finding)
     largest = sorted(report.sizes.items(), key=lambda item: -item[1])
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
         report=report,
+        groups=groups,
         rules=RULES,
         largest=largest[:MAX_TOOLS],
         most=largest[0][1] if largest else 1,

@@ -81,6 +81,8 @@ _RULES: Final = (
     CheckRule("list-large", "warning", "All tools together cost at most 64,000 tokens.",
          "Serve fewer tools (--include, --read-only), or let them be searched (--mode search)."),
     CheckRule("client-limit", "warning", "Clients accept all tools.", "Serve fewer tools, or let them be searched."),
+    CheckRule("client-change", "note", "The client of --client takes a tool as it is.",
+         "Serve with the same --client: it lists the tool so that the client takes it."),
     CheckRule("annotation-unsafe", "error", "A tool that reads changes nothing.",
          "Use another method, or set x-mcp.annotations.readOnlyHint to false."),
     CheckRule("annotation-uncertain", "note", "A POST says whether it destroys something.",

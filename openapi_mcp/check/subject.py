@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ..adaptation import named
 from ..bridge import Bridge
+from ..clients.profiles import GENERIC
 from ..document.model import Document, join
 from ..document.resolver import BrokenReference, Resolver
 from ..runtime.tool import Tool
@@ -33,6 +35,13 @@ class JudgedDocument:
     def tools(self) -> tuple[Tool, ...]:
         """The tools, which are those that options selected."""
         return self.bridge.tools
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that the tools would have for any client."""
+        config = self.bridge.config
+        tools = self.bridge.compilation.tools
+        return tuple(tool.name for tool in named(tools, config.prefix, GENERIC, self.bridge.implementation.name))
 
     @cached_property
     def resolver(self) -> Resolver:

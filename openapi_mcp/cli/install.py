@@ -229,7 +229,9 @@ def _check_source(source: str, options: Mapping[str, Any]) -> None:
 
 def _name(served: "Served") -> str:
     """Return the name of an entry: that of the API, as clients take it."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", served.implementation.name).strip("-")[:64] or "api"
+    from ..clients.profiles import installed_name
+
+    return installed_name(re.sub(r"[^A-Za-z0-9_-]+", "-", served.implementation.name).strip("-")) or "api"
 
 
 def _source_words(settings: "Settings") -> list[str]:

@@ -120,11 +120,12 @@ def credentials(bridge: Bridge) -> list[str]:
 
 def connections(served: "Served", url: str) -> list[str]:
     """Return the URL of an HTTP server, and commands that connect clients to it."""
+    from ..clients.profiles import installed_name
     from ..clients.snippets import http_command
 
     source = [redact(served.config.source)] if served.config.source else []
     install = shlex.join(["openapi-mcp", "install", *source, "--http", url, "--client"])
-    return [url, http_command(served.implementation.name, url), f"{install} cursor|vscode|codex|…"]
+    return [url, http_command(installed_name(served.implementation.name), url), f"{install} cursor|vscode|codex|…"]
 
 
 def serving(bridge: Bridge, connection: Sequence[str]) -> str:

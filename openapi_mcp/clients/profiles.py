@@ -46,7 +46,20 @@ class Profile:
 
     def room_for_name(self, server: str) -> int:
         """Return the characters that a tool's own name may have on a server of this name."""
-        return max(self.max_name - len(self.name_prefix.format(server=server)), MIN_NAME)
+        return max(self.max_name - len(self.name_prefix.format(server=installed_name(server))), MIN_NAME)
+
+
+MAX_INSTALLED_NAME: Final = 20
+"""Characters of the name under which a server is installed where its user names none: clients put it before the names
+of tools, and of 59 characters a long title would leave none that a model can read."""
+
+
+def installed_name(server: str) -> str:
+    """Return the name under which a server of some name is installed: its first words."""
+    if len(server) <= MAX_INSTALLED_NAME:
+        return server
+    words = server[: MAX_INSTALLED_NAME + 1].rpartition("-")[0]
+    return (words or server[:MAX_INSTALLED_NAME]).strip("-")
 
 
 MIN_NAME: Final = 16

@@ -72,7 +72,9 @@ def meaning(subject: JudgedDocument, counts: "Census") -> Iterator[Signal]:
     yield coverage("summary_coverage", counts.summaries, counts.summarised, "objects that can have a summary have one")
     yield coverage("description_coverage", counts.descriptions, counts.described, "objects have a description")
     yield Signal(
-        "type_specificity", counts.types / counts.fields if counts.fields else 1.0, f"of {counts.fields:,} fields"
+        "type_specificity",
+        counts.types / counts.fields if counts.fields else 1.0,
+        f"{counts.fields:,} fields, each from 0 (any type) to 1",
     )
     policies = sum("429" in statuses or limits for statuses, limits in map(_policies(subject), operations))
     yield coverage("policy_presence", policies, len(operations), "operations document limits (429, RateLimit headers)")

@@ -242,6 +242,8 @@ class _ToolCompiler:
         security = self._security.of(operation)
         declared = parameters(operation, self._resolver, _secrets(security), self._parameters)
         self._problems += declared.problems
+        if declared.has_authorization and not security:
+            security = self._security.of_header()
         body = self._bodies.of(operation)
         response = self._responses.of(operation)
         base_url = self._base_urls.of(operation)

@@ -94,6 +94,8 @@ class OperationParameters:
     required_secrets: frozenset[ParameterKey]
     negotiated: Mapping[str, DeclaredHeader]
     """The declared headers Accept and Content-Type, by their names in lower case."""
+    has_authorization: bool
+    """Whether the header Authorization is declared."""
 
 
 _ORDER: Final[Mapping[str, int]] = {location: index for index, location in enumerate(STYLES)}
@@ -120,6 +122,7 @@ def parameters(
         problems=tuple(reader.problems),
         required_secrets=frozenset(reader.required_secrets),
         negotiated=reader.negotiated,
+        has_authorization=reader.has_authorization,
     )
 
 
@@ -137,6 +140,7 @@ class _ParameterReader:
         self.problems: list[Problem] = []
         self.required_secrets: set[ParameterKey] = set()
         self.negotiated: dict[str, DeclaredHeader] = {}
+        self.has_authorization = False
         self._operation = operation
         self._resolver = resolver
         self._secrets = {parameter_key(*secret) for secret in secrets}
@@ -234,7 +238,9 @@ class _ParameterReader:
         name = value["name"]
         key = parameter_key(location, name)
         required = value.get("required") is True
-        is_secret = key in self._secrets and not (required and _has_one_value(value))
+        is_authorization = key == ("header", "authorization")
+        self.has_authorization = self.has_authorization or is_authorization
+        is_secret = (key in self._secrets or is_authorization) and not (required and _has_one_value(value))
         if location == "query" and name in self._fixed and not is_secret:
             self._report_fixed(value, pointer)
             return False

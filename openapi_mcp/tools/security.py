@@ -28,6 +28,9 @@ _TYPES: Final[Mapping[str, SecurityType]] = {name: name for name in get_args(Sec
 _LOCATIONS: Final = ("header", "query", "cookie")
 _OAUTH: Final = ("oauth2", "openIdConnect")
 
+AUTHORIZATION: Final = "Authorization"
+"""The header of credentials, and the name of the scheme of operations that declare it as a parameter only."""
+
 
 class Security:
     """The security schemes and requirements of one document."""
@@ -37,7 +40,7 @@ class Security:
         self._root = document.root
         self._resolver = resolver
         self._nodes = _nodes(document)
-        self._variables = environment_variables(self._nodes, document.title)
+        self._variables = environment_variables(dict.fromkeys((*self._nodes, AUTHORIZATION)), document.title)
         self._schemes: dict[str, SecurityScheme | None] = {}
         self._alternatives: dict[str, Alternatives] = {}
         self._types: dict[str, Any] = {}
@@ -53,6 +56,17 @@ class Security:
         if pointer not in self._alternatives:
             self._alternatives[pointer] = self._read_requirements(requirements, pointer)
         return self._alternatives[pointer]
+
+    def of_header(self) -> Alternatives:
+        """Return what stands for the header parameter Authorization of an operation that requires no scheme.
+
+        OpenAPI ignores the parameter, and no model may set it: the header is sent as an API key of the server.
+        """
+        defined = self._scheme(AUTHORIZATION, "#/components/securitySchemes") if AUTHORIZATION in self._nodes else None
+        if defined is not None:
+            return ((defined,),)
+        node = {"in": "header", "name": AUTHORIZATION}
+        return ((self._scheme_of_type(AUTHORIZATION, "apiKey", node),),)
 
     def scopes_of(self, operation: Operation) -> Scopes:
         """Return the scopes that a client's token needs for an operation.

@@ -122,6 +122,35 @@ def test_required_parameter_with_one_documented_value_stays_an_argument() -> Non
     assert required_schemes([parameter("query", "key", schema=schema)], {"key": []}) == ([], ["key"])
 
 
+@pytest.mark.parametrize("security", [{}, {"security": []}, {"security": [{"undefined": []}]}])
+@pytest.mark.parametrize("required", [True, False])
+def test_header_authorization_without_a_scheme_is_a_credential(security: Any, required: bool) -> None:
+    declared = parameter("header", "authorization", required=required)
+    tool = tool_of({**security, "parameters": [declared]})
+    implied = SecurityScheme(
+        name="Authorization",
+        type="apiKey",
+        variable="API_PETSTORE_AUTHORIZATION",
+        location="header",
+        parameter="Authorization",
+    )
+    assert (tool.security, tool.arguments) == (((implied,),), ())
+    assert tool.required_schemes == ((implied,) if required else ())
+
+
+def test_header_authorization_beside_a_scheme_is_left_out() -> None:
+    fields = {"parameters": [parameter("header", "Authorization")], "security": [{"basic": []}]}
+    tool = tool_of(fields, components={"securitySchemes": SCHEMES})
+    assert [[each.name for each in group] for group in tool.security] == [["basic"]]
+    assert (tool.required_schemes, tool.arguments) == ((), ())
+
+
+def test_header_authorization_is_sent_by_the_scheme_of_its_name() -> None:
+    schemes = {"Authorization": {"type": "http", "scheme": "bearer"}}
+    tool = tool_of({"parameters": [parameter("header", "Authorization")]}, components={"securitySchemes": schemes})
+    assert [[(each.name, each.type) for each in group] for group in tool.security] == [[("Authorization", "http")]]
+
+
 @pytest.mark.parametrize(
     ("requirements", "scopes"),
     [

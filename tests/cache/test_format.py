@@ -46,8 +46,12 @@ def sealed(content: Any) -> bytes:
 
 
 def content() -> Any:
-    """The content of the file of the petstore, to be changed."""
-    return json.loads(DUMPED[DUMPED.index(b"\n") :])
+    """The content of the file of the petstore, to be changed, as one line; none of its parts has several."""
+    joined: dict[str, list[Any]] = {}
+    for line in DUMPED.splitlines()[1:]:
+        for name, part in json.loads(line).items():
+            joined[name] = joined.get(name, []) + part
+    return joined
 
 
 def entry(*tools: Tool, **fields: Any) -> CacheEntry:
@@ -174,6 +178,13 @@ def test_changed_byte_is_noticed(index: int, change: int) -> None:
     damaged[index] ^= change
     with pytest.raises(InvalidCacheFile):
         load(bytes(damaged))
+
+
+def test_no_line_is_long() -> None:
+    values = entry(*(tool(name=f"t{number}", input_schema={"x": [number]}) for number in range(5_000)))
+    data = dump(values)
+    assert load(data) == values
+    assert max(map(len, data.splitlines())) < 200_000 < len(data)
 
 
 @given(st.integers(0, len(DUMPED) - 1))

@@ -17,11 +17,8 @@ from typing import Final, TypeAlias
 _MAX_CACHED: Final = 4096
 """Patterns. A large document has some hundred."""
 
-_MAX_SHORT: Final = 16
-"""Characters of a text that any pattern is matched with by `re`: at most 2^16 ways to divide it."""
-
 _MAX_WAYS: Final = 1_000_000
-"""Ways to match a text that `re` may try, estimated: at most some hundredths of a second."""
+"""Ways to match a text that `re` may try, at most: some hundredths of a second."""
 
 _MAX_COUNTED: Final = 20_000
 """Characters of a text that is matched with a pattern which counts (`{2,500}`): such a pattern has many states."""
@@ -29,9 +26,12 @@ _MAX_COUNTED: Final = 20_000
 _MAX_BACKTRACKS: Final = 100_000
 """Steps of the engine for look-around: about a hundredth of a second."""
 
+_BITS: Final = 64
+"""Of numbers of ways; a greater number is as good as this one."""
+
 _REPETITION: Final = re.compile(r"[*+]|\{\d*,\d*\}")
-_REPEATED_GROUP: Final = re.compile(r"\)(?:[*+]|\{\d)")
-_OPTION: Final = re.compile(r"(?<![*+}(])\?")
+_REPEATED_GROUP: Final = re.compile(r"\)(?:[*+]|\{)")
+_CHOICE: Final = re.compile(r"(?<![*+}(])\?|\|")
 _ESCAPE_OR_SET: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _CLASS: Final = re.compile(r"\\[wdsb]", re.IGNORECASE)
 """Classes of characters that are Unicode's in Python and ASCII in JavaScript, whose rules jsonschema-rs follows."""
@@ -58,9 +58,8 @@ def search(pattern: str, text: str) -> bool:
 
     Raises re.error for a pattern that is none.
     """
-    expression, ways, power = _compiled(pattern)
-    length = len(text)
-    if length <= _MAX_SHORT or ways * (length + 1) ** power <= _MAX_WAYS:
+    expression, ways = _compiled(pattern)
+    if ways(len(text)) <= _MAX_WAYS:
         return expression.search(text) is not None
     decided = _search_bounded(pattern, text)
     _UNDECIDED.count += decided is None
@@ -78,15 +77,19 @@ def _search_bounded(pattern: str, text: str) -> bool | None:
 
 
 @lru_cache(_MAX_CACHED)
-def _compiled(pattern: str) -> tuple[re.Pattern[str], int, float]:
-    """Return a compiled pattern, and a factor and a power of a text's length that bound its time.
+def _compiled(pattern: str) -> tuple[re.Pattern[str], Callable[[int], int]]:
+    """Return a compiled pattern, and a function that bounds the ways to match it for the length of a text.
 
-    Each repetition is tried from each place; a repeated group can divide a text in exponentially many ways.
+    An option and each further alternative double the ways, and a repetition ends at any place. A repeated group chooses
+    all of that anew at each character.
     """
     plain = _ESCAPE_OR_SET.sub("x", pattern)
-    power = len(_REPETITION.findall(plain)) + (not plain.startswith("^"))
-    choices = len(_OPTION.findall(plain)) + (plain.count(")") if "|" in plain else 0)
-    return re.compile(pattern), 2 ** min(choices, 64), float("inf") if _REPEATED_GROUP.search(plain) else power
+    repetitions, choices = len(_REPETITION.findall(plain)), len(_CHOICE.findall(plain))
+    starts = int(not plain.startswith("^"))
+    if _REPEATED_GROUP.search(plain):
+        return re.compile(pattern), lambda length: 2 ** min(_BITS, (repetitions + choices + starts) * (length + 1))
+    power, ways = repetitions + starts, 2 ** min(_BITS, choices)
+    return re.compile(pattern), lambda length: ways * (length + 1) ** power if power < _BITS else 2**_BITS
 
 
 @lru_cache(_MAX_CACHED)

@@ -21,6 +21,7 @@ SHOWN = re.compile(
 )
 """A line that begins with the program's name, with a comment after it."""
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^````.*?^````", re.MULTILINE | re.DOTALL)
 """A file in Markdown that a page shows, whose links are those of its own folder."""
 
@@ -47,6 +48,14 @@ def test_link_within_the_repository_leads_somewhere(page: Path) -> None:
     for target in LINK.findall(FILE.sub("", page.read_text())):
         if "://" not in target and not target.startswith(("#", "mailto:")):
             assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+@pytest.mark.parametrize("page", console.PAGES, ids=lambda path: path.name)
+def test_commands_stand_in_code_blocks(page: Path) -> None:
+    lines = BLOCK.sub("", page.read_text()).splitlines()
+    names = "|".join(map(re.escape, PROGRAM.commands))
+    command = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:\.venv/bin/\w+|openapi-mcp (?:{names}))(?: |$)")
+    assert not [line for line in lines if command.match(line)]
 
 
 def test_every_page_is_in_the_navigation() -> None:

@@ -74,6 +74,7 @@ OPTIONAL_MODULES: Final[Mapping[str, Callable[[Tool], bool]]] = {
     "request.xml": _sends_xml,
     "protocol.skills": _never,  # packages have their skills as files
     "protocol.tasks": _never,  # packages have no tasks
+    "result.hidden_tokens": _never,  # packages have no access tokens that are fetched
     "result.projection": _selects,
     "server.operations": _never,
     "server.shapes": _selects,

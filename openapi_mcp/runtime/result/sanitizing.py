@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, AnyStr, Final, cast
+from typing import TYPE_CHECKING, Any, AnyStr, Final, cast
 from urllib.parse import quote, quote_plus
 
 import httpx
@@ -25,6 +25,9 @@ from . import content, hidden_characters
 from .content import DecodedBody
 from .partial_json import like
 
+if TYPE_CHECKING:  # packages have no tokens that are fetched
+    from .hidden_tokens import HiddenTokens
+
 REDACTED: Final = "***"
 
 _MIN_ANYWHERE: Final = 8
@@ -32,7 +35,7 @@ _MIN_ANYWHERE: Final = 8
 `test` is no part of `latest`."""
 
 MAX_SECRETS: Final = 1000
-"""Secrets that are removed: all that are configured, and access tokens of the last hours."""
+"""Secrets that are removed, besides access tokens."""
 
 _MAX_NUMBER: Final = 1e40
 """Numbers are compared with secrets up to this; no secret has more digits."""
@@ -103,14 +106,25 @@ class Sanitizer:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: dict[str, None] = {}
-        self.hide(secrets)
+        self._tokens: HiddenTokens | None = None
+        self._know(secrets)
 
     def hide(self, secrets: Iterable[str]) -> None:
-        """Remove these secrets too from now on; of many that were added one after the other, the newest."""
-        known = dict.fromkeys(secrets)
-        if self._secrets and known.keys() <= self._secrets.keys():
-            return
-        self._secrets = dict(list({**self._secrets, **known}.items())[-MAX_SECRETS:])
+        """Remove these secrets too from now on; of many that were added one after the other, the newest.
+
+        Access tokens are looked for in another way than configured secrets, since each user may have one.
+        """
+        from .hidden_tokens import HiddenTokens, is_token
+
+        self._tokens = known = self._tokens or HiddenTokens()
+        new = [secret for secret in secrets if secret not in self._secrets and secret not in known]
+        for token in filter(is_token, new):
+            known.add(dict.fromkeys(_forms(token)))
+        if others := [secret for secret in new if not is_token(secret)]:
+            self._know(others)
+
+    def _know(self, secrets: Iterable[str]) -> None:
+        self._secrets = dict(list({**self._secrets, **dict.fromkeys(secrets)}.items())[-MAX_SECRETS:])
         forms = {form for secret in self._secrets for form in _forms(secret)} - {""}
         self._forms = tuple(sorted(forms, key=len, reverse=True))
         self._bytes = tuple(form.encode() for form in self._forms)
@@ -122,6 +136,8 @@ class Sanitizer:
         """Return a text without secrets and hidden characters."""
         if _holds_any(text, self._forms):
             text = self._pattern.sub(REDACTED, text)
+        if self._tokens is not None:
+            text = self._tokens.replaced(text, REDACTED)
         return hidden_characters.escape(text)
 
     def value(self, value: Any) -> Any:
@@ -168,13 +184,14 @@ class Sanitizer:
 
     def response(self, response: httpx.Response) -> httpx.Response:
         """Return a response without secrets in its headers, its reason and its bytes; hidden characters stay."""
-        if not self._bytes:
+        if not self._bytes and self._tokens is None:
             return response
         headers = raw_headers(response)
         parts = (response.content, response.extensions.get("reason_phrase", b""), *[value for _, value in headers])
-        if not _holds_any(b"\n".join(parts), self._bytes):
+        whole = b"\n".join(parts)
+        if not (_holds_any(whole, self._bytes) or (self._tokens and self._tokens.are_in(whole.decode("latin-1")))):
             return response
-        reason, *values = (self._bytes_pattern.sub(REDACTED.encode(), part) for part in parts[1:])
+        reason, *values = map(self._bytes_without, parts[1:])
         fields = zip((name for name, _ in headers), values, strict=True)
         return httpx.Response(
             response.status_code,
@@ -189,11 +206,16 @@ class Sanitizer:
         data, kind = response.content, response.headers.get("content-type", "")
         if len(data) > content.MAX_WHOLE and content.may_be_json(kind, data):
             return data
-        replaced = self._bytes_pattern.sub(REDACTED.encode(), data)
+        replaced = self._bytes_without(data)
         decoded = content.read(kind, data, str) if data and content.may_be_json(kind, data) else None
         if decoded is not None and decoded.is_json:  # a number, or a name that becomes that of another property
             return jsontext.write_bytes(self.value(decoded.value))
         return replaced
+
+    def _bytes_without(self, data: bytes) -> bytes:
+        """Return bytes without secrets."""
+        data = self._bytes_pattern.sub(REDACTED.encode(), data) if self._bytes else data
+        return self._tokens.replaced(data.decode("latin-1"), REDACTED).encode("latin-1") if self._tokens else data
 
     def _object(self, value: Mapping[str, Any]) -> JsonObject:
         """Return an object with all its properties: a name that is replaced stays different from the others."""

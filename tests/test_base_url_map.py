@@ -115,6 +115,7 @@ def test_single_url_replaces_every_server(document: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_pair_replaces_one_server(document: str) -> None:
     for _ in range(2):  # compiled, then from the cache
         bridge = opened(document, f"{UPLOADS}={STAGING}")

@@ -119,6 +119,7 @@ def test_the_size_of_answers_is_estimated_by_their_schemas() -> None:
     assert (answer_bytes(tool) or 0) < 1_000
 
 
+@pytest.mark.slow
 def test_packages_have_the_tools_of_the_live_server_without_the_arguments(tmp_path: Path) -> None:
     live = ListApi().bridge(tmp_path, mode="all")
     package = generate(live)

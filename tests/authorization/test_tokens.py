@@ -336,6 +336,7 @@ def test_old_keys_are_renewed_beside_the_requests_and_not_used_for_ever(issuer: 
 VALUES: list[Any] = [None, 1, 1.5, True, "x", [], {}, "RS256", "ES256", "EdDSA", "at+jwt", 10**400, -1, "\0", ["a"]]
 
 
+@pytest.mark.slow
 def test_malformed_tokens_are_refused_and_never_an_error(tmp_path: Path, issuer: Issuer) -> None:
     drawn = random.Random(5)  # noqa: S311  it draws test cases
     good = [issuer.token(), issuer.token(EC)]

@@ -22,6 +22,7 @@ def test_recall_counts_operations_and_completeness_counts_requests() -> None:
     assert (complete(outcomes, 1), complete(outcomes, 3)) == (0, 1 / 2)
 
 
+@pytest.mark.slow
 def test_synthetic_document_has_its_size_and_mutually_recursive_schemas() -> None:
     synthetic = document()
     assert 20_000_000 < len(json.dumps(synthetic)) < 21_000_000

@@ -299,6 +299,7 @@ def test_start_without_the_cache_folder_of_others_says_so_once(cached: CachedDoc
     assert "1 tool from 1 operation" in started.stderr
 
 
+@pytest.mark.slow
 def test_index_of_the_search_is_kept_with_the_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
     source = tmp_path / "api.json"

@@ -113,6 +113,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=4))
 def test_any_schemas_are_kept(schemas: list[dict[str, Any]]) -> None:
     values = entry(*(tool(input_schema=schema) for schema in schemas))
@@ -221,6 +222,7 @@ def test_pickle_is_neither_read_nor_called(value: Any, tmp_path: Path, monkeypat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_changed_content_is_valid_or_refused(data: st.DataObject) -> None:
     changed = content()
@@ -321,6 +323,7 @@ def test_hostile_content_is_refused(change: Callable[[Any], None]) -> None:
         load(sealed(changed))
 
 
+@pytest.mark.slow
 def test_long_content_takes_no_more_memory_than_its_own_size_allows() -> None:
     for unit in (b"{},", b"[],", b'"ab",', b"[", b'{"a":'):
         data = sealed(b'{"scalars":[' + unit * (4 * (1 << 20) // len(unit)))

@@ -87,6 +87,7 @@ def accepted(path: Path, overlay: Path | None) -> int:
     return asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_all_calls_are_accepted_after_repairs_that_probes_and_the_log_show(
     library: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -53,6 +53,7 @@ def test_a_change_of_a_vendors_document_and_nothing_else(tmp_path: Path) -> None
     assert set(found[1:]) == {("argument-limit-narrowed", "limit")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["figma", "slack-web"])
 def test_a_document_does_not_differ_from_itself(name: str) -> None:
     assert compared(root_of(name), root_of(name)).changes == ()

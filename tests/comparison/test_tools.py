@@ -209,6 +209,7 @@ def test_every_kind_has_a_sentence_with_its_values() -> None:
         assert "{before}" not in change.sentence
 
 
+@pytest.mark.slow
 def test_unions_of_unions_are_bounded() -> None:
     unions = {f"U{n}": {"anyOf": [ref(f"U{n + 1}_{k}") for k in range(60)]} for n in range(1)}
     inner = {f"U1_{k}": {"anyOf": [ref(f"V{j}") for j in range(60)]} for k in range(60)}

@@ -85,6 +85,7 @@ def asks_for(bridge: Bridge, name: str) -> list[str]:
     return [tool.name for tool in bridge.tools if any(name in (a.name, a.wire_name) for a in tool.arguments)]
 
 
+@pytest.mark.slow
 def test_slack_with_its_own_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLACK_TOKEN", SECRET)
     source = shared_folder("corpus") / "slack-web/web-api/slack_web_openapi_v2.json"

@@ -128,6 +128,7 @@ def test_confirm_decides_for_its_operation(tmp_path: Path, confirm: str) -> None
     assert "could not connect" in asyncio.run(ask(asks=False)).lower() or "refused" in asyncio.run(ask(asks=False))
 
 
+@pytest.mark.slow
 def test_packages_select_and_cut_as_the_live_server_does(tmp_path: Path) -> None:
     live = opened(tmp_path)
     package = generate(live)

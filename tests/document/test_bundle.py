@@ -355,6 +355,7 @@ def test_limits_refuse_files_and_keep_the_rest(write: Write, limits: Limits, mes
     assert reports(load(str(root), limits=limits)) == [("#/components/schemas/B", f"b.yaml {message}")]
 
 
+@pytest.mark.slow
 def test_a_chain_of_a_thousand_files_loads(write: Write) -> None:
     files = {f"{n}.yaml": f"items: {{$ref: '{n + 1}.yaml'}}" for n in range(1000)}
     document = load(str(write(schemas("A: {$ref: 0.yaml}"), **files, **{"1000.yaml": "{}"})))
@@ -375,6 +376,7 @@ DAMAGEABLE: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @given(root=damaged(DAMAGEABLE))
 def test_damaged_documents_do_not_crash_the_loader(
     tmp_path_factory: pytest.TempPathFactory, root: dict[str, Any]

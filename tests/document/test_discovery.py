@@ -81,6 +81,7 @@ def test_the_document_of_a_page_is_found(pages: Mapping[str, str], caplog: pytes
     assert f"found the document at {redact(document.uri)}" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_host_without_a_document_is_an_error_after_few_requests() -> None:
     with (
         serving({"/": "<!doctype html><title>Welcome</title>"}) as (url, asked),
@@ -99,6 +100,7 @@ def test_a_document_that_was_named_is_not_looked_for_elsewhere() -> None:
     assert asked == ["/nothing.json"]
 
 
+@pytest.mark.slow
 def test_a_page_does_not_lead_to_another_host() -> None:
     with serving({"/spec": DOCUMENT}) as (other, asked):
         named = f"<!doctype html><script>ui({{url: '{other}/spec'}})</script>"
@@ -110,6 +112,7 @@ def test_a_page_does_not_lead_to_another_host() -> None:
     assert asked == []
 
 
+@pytest.mark.slow
 def test_a_hostile_page_is_searched_in_bounded_time() -> None:
     pieces = ["<link ", "<link rel=service-desc ", "<link>", '"openapi', "url: '", '"swaggerapi-docs.']
     page = "<!doctype html>" + "".join(piece * 20_000 for piece in pieces)

@@ -31,6 +31,7 @@ def test_json_reads_back_as_it_was_written(value: Any) -> None:
     assert parse(json.dumps({"value": value})).value == {"value": value}
 
 
+@pytest.mark.slow
 @given(JSON_VALUES)
 def test_the_yaml_reader_reads_json_as_json_does(value: Any) -> None:
     text = json.dumps(value).replace("\x7f", r"\u007f")  # the one character that JSON may hold raw and YAML may not

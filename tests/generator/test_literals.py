@@ -18,6 +18,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(VALUES, st.integers(0, 80))
 def test_literals_evaluate_to_their_values(value: Any, before: int) -> None:
     text = literal(value, before=before)

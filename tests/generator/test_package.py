@@ -52,6 +52,7 @@ def compared(tool: Any) -> dict[str, Any]:
     return {name: value for name, value in asdict(tool).items() if name in names}
 
 
+@pytest.mark.slow
 @each_document
 def test_tools_equal_those_of_the_live_server(document: Path, tmp_path: Path) -> None:
     live = bridge(document)

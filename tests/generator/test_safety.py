@@ -209,6 +209,7 @@ def test_hostile_document_gives_a_harmless_package(torture: Path) -> None:
     judge(bridge(torture / "15-hostile.yaml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ATTACKS)
 def test_hostile_text_in_every_field(text: str) -> None:
     schema = {"type": "object", "properties": {text: {"type": "string", "description": text, "default": text}}}

@@ -160,6 +160,7 @@ def test_extends_of_another_document_is_reported() -> None:
     assert problem.pointer == f"{URI}#/extends"
 
 
+@pytest.mark.slow
 def test_overlays_that_multiply_are_bounded() -> None:
     document: Any = {"a": [0] * 1000}
     actions = [{"target": "$", "update": {f"b{number}": {}}} for number in range(40)]

@@ -119,6 +119,7 @@ def test_changes_turn_one_text_into_the_other(old: list[str], new: list[str]) ->
     assert result + old[position:] == new
 
 
+@pytest.mark.slow
 @given(LINES, LINES, LINES)
 @settings(max_examples=500)
 def test_added_lines_are_never_dropped(base: list[str], yours: list[str], generated: list[str]) -> None:

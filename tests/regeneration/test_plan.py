@@ -500,6 +500,7 @@ def owned(folder: Path) -> None:
 VERSION_2 = package("2.0.0", pet=PETS | {"find_pets": "Find pets"})
 
 
+@pytest.mark.slow
 def test_next_run_completes_an_interrupted_one(tmp_path: Path) -> None:
     """Running again after an interruption at any step gives the result of an uninterrupted run."""
     owned(tmp_path / "complete")
@@ -538,6 +539,7 @@ def test_next_run_completes_an_interrupted_first_one(tmp_path: Path) -> None:
     assert steps > 10
 
 
+@pytest.mark.slow
 def test_files_beside_of_an_interrupted_run_are_conflicts(tmp_path: Path) -> None:
     """The conflicts of the interrupted run are reported by the second run, or refused as unresolved."""
     expected: Files = {}
@@ -561,6 +563,7 @@ def test_files_beside_of_an_interrupted_run_are_conflicts(tmp_path: Path) -> Non
     assert is_complete
 
 
+@pytest.mark.slow
 def test_edits_after_an_interruption_stay(tmp_path: Path) -> None:
     for steps in range(200):
         folder = tmp_path / str(steps)

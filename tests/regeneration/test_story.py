@@ -79,6 +79,7 @@ def test_same_document_changes_nothing(tmp_path: Path, out: Path, document: dict
     assert tree(out, without=()) == before
 
 
+@pytest.mark.slow
 def test_every_edit_stays(tmp_path: Path, out: Path, document: dict[str, Any]) -> None:
     pets, shop = out / "pet_store_mcp/tools/pets.py", out / "pet_store_mcp/tools/shop.py"
     edit(pets, "    return await api.call(create_pet,", CHECKED + "    return await api.call(create_pet,")

@@ -62,11 +62,13 @@ def test_numbers_are_exact_and_have_no_exponent(value: float) -> None:
     assert Decimal(text) == Decimal(repr(value)) or value.is_integer()
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
 def test_written_value_is_read_back(value: Any) -> None:
     assert json.loads(jsontext.write(value)) == value
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
 def test_byte_length_is_the_size_of_the_written_bytes(value: Any) -> None:
     assert jsontext.byte_length(value) == len(jsontext.write_bytes(value))
@@ -95,6 +97,7 @@ def test_path_is_formatted_with_dots_and_indices(path: list[str | int], text: st
     assert jsontext.format_path(path) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value",
     [
@@ -114,6 +117,7 @@ def test_text_written_in_pieces_is_that_of_the_whole(value: Any) -> None:
         asyncio.run(background.run("large", jsontext.write, [value, float("nan")]))
 
 
+@pytest.mark.slow
 @given(
     st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)),
     st.sampled_from([None, 1, "\t", "\r\n "]),

@@ -338,6 +338,7 @@ def test_read_only_property_is_not_required_by_a_dependency() -> None:
     assert input_of(schema, version="3.1")["dependentRequired"] == {"name": ["size"]}
 
 
+@pytest.mark.slow
 def test_definitions_of_one_schema_are_limited() -> None:
     named: dict[str, Any] = {"S20": {"required": [f"a{number}" for number in range(20)]}}
     for number in range(20):

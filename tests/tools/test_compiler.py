@@ -289,6 +289,7 @@ MAX_CALLS_PER_PROPERTY: Final = 85
 """Calls of Python functions for each property of a schema that is sent and returned: 69; they were 156."""
 
 
+@pytest.mark.slow
 def test_compilation_takes_few_steps_for_each_property() -> None:
     """The time of large documents, which are properties for the most part, counted in calls: the same everywhere."""
     root = synthetic.document(400)

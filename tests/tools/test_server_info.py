@@ -134,6 +134,7 @@ def test_website_is_an_absolute_web_url(root: Json, info: Json, website: str | N
     assert server_info.implementation(document(info, **root)).website_url == website
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.sampled_from(["title", "version", "summary", "description", "contact", "termsOfService", "x-logo"]),

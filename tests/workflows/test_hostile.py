@@ -62,6 +62,7 @@ CODE = [
 ]
 
 
+@pytest.mark.slow
 def test_no_text_of_a_document_is_run_as_code(folder: Folder, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     texts = [each.format(marker=marker) for each in CODE]
@@ -141,6 +142,7 @@ SLOW_PATTERNS = [
 ]
 
 
+@pytest.mark.slow
 def test_patterns_take_bounded_time_and_what_is_not_decided_fails(folder: Folder) -> None:
     folder.api.answers({"GET *": lambda _: {"text": "a" * 40_000 + "!"}})
     fixed = [{"context": "$response.body#/text", "condition": each, "type": "regex"} for each in SLOW_PATTERNS]
@@ -154,6 +156,7 @@ def test_patterns_take_bounded_time_and_what_is_not_decided_fails(folder: Folder
         assert folder.run(step("one", successCriteria=[given]), inputs={"p": pattern}).is_error
 
 
+@pytest.mark.slow
 def test_queries_take_bounded_time(folder: Folder) -> None:
     deep: Any = 1
     for _ in range(60):

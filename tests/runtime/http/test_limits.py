@@ -162,6 +162,7 @@ def test_message_with_the_most_values_is_accepted_alone() -> None:
     assert len(taken(memory, "bob", MIB_4)[0]) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", ['{"a":1}', '{"id":100000,"name":"n100000"}', "[]", "{}"])
 def test_memory_of_a_message_is_about_what_its_values_take(item: str) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[' + ",".join([item] * 20_000).encode() + b"]}}"
@@ -195,6 +196,7 @@ def test_memory_grows_with_the_body_and_small_messages_need_none() -> None:
     assert taken(MessageMemory(MAX_MEMORY), "ann", MAX_MEMORY)[1] == 503
 
 
+@pytest.mark.slow
 def test_body_of_known_length_waits_for_memory() -> None:
     async def once() -> None:
         memory = MessageMemory(MAX_MEMORY)

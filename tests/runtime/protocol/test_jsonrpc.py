@@ -175,6 +175,7 @@ def test_search_for_an_id_never_fails(data: bytes) -> None:
     assert jsonrpc.find_last_id(data) is None or jsonrpc.is_id(jsonrpc.find_last_id(data))
 
 
+@pytest.mark.slow
 @given(JSON_VALUES | st.lists(JSON_VALUES))
 def test_decoding_in_steps_returns_the_same(value: Any) -> None:
     data = json.dumps(value, allow_nan=False).encode() if is_finite(value) else b"[NaN]"

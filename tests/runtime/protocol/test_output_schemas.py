@@ -67,6 +67,7 @@ DEFINITIONS = st.dictionaries(st.just("A"), LEAVES.map(lambda leaf: {**leaf, "$r
 ERAS = [HANDSHAKE["2025-06-18"], HANDSHAKE["2025-11-25"], STATELESS["2026-07-28"]]
 
 
+@pytest.mark.slow
 @given(SCHEMAS, DEFINITIONS, JSON, st.sampled_from(ERAS))
 def test_any_value_arrives_whole_under_any_output_schema(schema: Any, definitions: Any, value: Any, era: Any) -> None:
     documented = schema | ({"$defs": definitions} if definitions else {})

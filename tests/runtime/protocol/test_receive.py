@@ -101,6 +101,7 @@ def is_request(message: Any) -> bool:
     return isinstance(message, dict) and "method" in message and "id" in message and jsonrpc.is_id(message["id"])
 
 
+@pytest.mark.slow
 @settings(max_examples=250)
 @given(message=MESSAGES, headers=HEADERS, session=SESSIONS)
 def test_receive_never_raises_and_answers_every_request(
@@ -123,6 +124,7 @@ def test_receive_never_raises_and_answers_every_request(
             assert "id" not in answer or answer["id"] == part["id"]
 
 
+@pytest.mark.slow
 @given(message=OBJECTS, session=SESSIONS)
 def test_stateless_error_codes_are_never_sent_in_the_handshake_era(message: dict[str, Any], session: Session) -> None:
     answer = reply(receive(DESCRIPTION, session, message))
@@ -133,6 +135,7 @@ def test_stateless_error_codes_are_never_sent_in_the_handshake_era(message: dict
     assert enveloped or not -32099 <= code <= -32020
 
 
+@pytest.mark.slow
 @given(message=OBJECTS, headers=HEADERS, session=SESSIONS)
 def test_cancellation_by_id_over_http_needs_a_session(
     message: dict[str, Any], headers: dict[str, str] | None, session: Session
@@ -142,6 +145,7 @@ def test_cancellation_by_id_over_http_needs_a_session(
     assert unique or not isinstance(action, Cancellation)
 
 
+@pytest.mark.slow
 @given(message=MESSAGES, headers=HEADERS, session=SESSIONS)
 def test_stateless_era_ignores_the_session(message: Any, headers: dict[str, str] | None, session: Session) -> None:
     if headers is not None and is_stateless(message, headers):

@@ -95,6 +95,7 @@ def test_invalid_baggage_is_dropped(value: Any) -> None:
     assert trace_context.read({"baggage": value, "traceparent": PARENT}) == {"traceparent": PARENT}
 
 
+@pytest.mark.slow
 @given(JSON_VALUES | st.fixed_dictionaries(dict.fromkeys(("traceparent", "tracestate", "baggage"), JSON_VALUES)))
 def test_any_meta_is_read_as_valid_headers(meta: Any) -> None:
     for value in trace_context.read(meta).values():

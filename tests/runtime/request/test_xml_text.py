@@ -86,6 +86,7 @@ TREES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(TREES, st.booleans())
 def test_parser_reads_the_tree_back(tree: Any, cdata: bool) -> None:

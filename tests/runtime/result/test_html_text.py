@@ -69,6 +69,7 @@ def test_json_labelled_as_html_is_json() -> None:
     assert answered(documented("application/json"), body='{"n": 1}').structured_content == {"n": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

@@ -39,6 +39,7 @@ def test_value_is_truncated_where_it_is_large(value: Any, limit: int, truncated:
     assert truncation.truncate(value, limit) == (truncated, notes)
 
 
+@pytest.mark.slow
 @given(JSON, st.integers(min_value=4, max_value=400))
 def test_truncated_value_fits_and_is_of_the_same_kind(value: Any, limit: int) -> None:
     truncated, notes = truncation.truncate(value, limit)
@@ -65,6 +66,7 @@ def test_text_is_truncated_between_lines_or_characters(text: str, limit: int, st
 _NUMBERS = st.integers(-20, 20).map(lambda power: f"[9e{power},-1E{power},1.5e{power}]")
 
 
+@pytest.mark.slow
 @given(text=_NUMBERS | JSON.map(json.dumps) | JSON.map(lambda value: json.dumps(value, ensure_ascii=False)))
 def test_surely_fits_is_never_wrong(text: str) -> None:
     value = jsontext.read(text)

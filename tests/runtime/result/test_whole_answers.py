@@ -31,6 +31,7 @@ def answered(tool: Tool, body: str) -> CallToolResult:
     return to_result(tool, response, max_bytes=1 << 20)
 
 
+@pytest.mark.slow
 @given(SCHEMAS, JSON, st.sampled_from(["2025-06-18", "2025-11-25", "2026-07-28"]))
 def test_any_answer_to_any_declared_schema_arrives_whole(schema: Any, value: Any, revision: str) -> None:
     tool, era = tool_with_answer(schema), ERAS[revision]

@@ -87,6 +87,7 @@ def test_ten_hits_have_a_limit_of_size() -> None:
     assert len(api.text("search_tools", query="pets").encode()) <= 10 * BYTES_PER_HIT
 
 
+@pytest.mark.slow
 def test_search_result_is_limited_in_number_and_size() -> None:
     api = SearchModeApi(*(replace(each, description="Pets. " + "words " * 500, path="/pets" * 300) for each in LARGE))
     assert api.text("search_tools", query="pets", limit=2).count("\n3. ") == 0

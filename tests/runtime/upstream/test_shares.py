@@ -57,6 +57,7 @@ def test_newcomers_find_a_place_after_greedy_clients(newcomers: int) -> None:
     assert (shares.free, held(shares, ("a", "greedy"))) == (320, [0, 0])
 
 
+@pytest.mark.slow
 def test_places_are_counted_whatever_holders_do() -> None:
     draw = random.Random(7)  # noqa: S311
     shares = shared(50)

@@ -129,8 +129,13 @@ def trees() -> dict[Path, ast.Module]:
     return {path: ast.parse(path.read_text()) for path in FILES}
 
 
-def imports(path: Path, *, everywhere: bool = True) -> Iterator[tuple[Path | None, str]]:
-    """The file or folder of this package that each import names, or None and the name of another package."""
+@cache
+def imports(path: Path, *, everywhere: bool = True) -> tuple[tuple[Path | None, str], ...]:
+    """Return the file or folder of this package that each import names, or None and the name of another package."""
+    return tuple(_imports(path, everywhere=everywhere))
+
+
+def _imports(path: Path, *, everywhere: bool) -> Iterator[tuple[Path | None, str]]:
     for node in ast.walk(trees()[path]) if everywhere else trees()[path].body:
         if isinstance(node, ast.Import):
             yield from ((None, alias.name) for alias in node.names)
@@ -144,13 +149,15 @@ def imports(path: Path, *, everywhere: bool = True) -> Iterator[tuple[Path | Non
                 yield target, alias.name
 
 
+@cache
 def module(place: Path) -> Path | None:
-    """The file of a module or package."""
+    """Return the file of a module or package."""
     return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.exists()), None)
 
 
+@cache
 def layer(path: Path) -> tuple[Path, int]:
-    """The folder whose layers a file belongs to, and its place among them."""
+    """Return the folder whose layers a file belongs to, and its place among them."""
     folder = RUNTIME if path.is_relative_to(RUNTIME) and path.parent != PACKAGE else PACKAGE
     name = path.relative_to(folder).parts[0].removesuffix(".py")
     places = [place for place, names in enumerate(LAYERS[folder]) if name in names.split()]

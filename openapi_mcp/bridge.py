@@ -325,11 +325,11 @@ def _extended(bridge: B, extension: "Extension | None") -> B:
 def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -> None:
     """Raise UsageError for a credential of no security scheme, or a FROM that is no base URL."""
     for name in config.credentials:
-        if name not in info.security_schemes:
+        used = {scheme.name for tool in compilation.tools for group in tool.security for scheme in group}
+        if name not in (known := tuple(dict.fromkeys((*info.security_schemes, *sorted(used))))):
             from .tools.names import suggest_names
 
-            defined = ", ".join(info.security_schemes) or "none"
-            hint = suggest_names(name, info.security_schemes) or f"the document's security schemes are: {defined}"
+            hint = suggest_names(name, known) or f"the document's security schemes are: {', '.join(known) or 'none'}"
             raise UsageError(f"no such security scheme: {name}", where=f"--auth {name}=…", hint=hint)
     config.base_url_map.check(compilation.base_urls)
     if config.argument_values:

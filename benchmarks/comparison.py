@@ -172,7 +172,7 @@ def _page(
 
 Made by `python -m benchmarks.comparison` on {today:%-d %B %Y}, on one machine of {os.cpu_count()} cores, with {names}.
 FastMCP is [a framework for MCP servers](https://gofastmcp.com) in Python that takes OpenAPI documents too, ivo-toby is
-[openapi-mcp-server](https://github.com/ivo-toby/mcp-openapi-server) for Node. Bold is the better one of a row.
+[openapi-mcp-server](https://github.com/ivo-toby/mcp-openapi-server) for Node. The best of a row is bold.
 
 ## Tools of real documents
 
@@ -182,8 +182,8 @@ list (bytes divided by four). A dash: it made no list, or none within {MAX_SECON
 | document | operations | {" | ".join(versions)} |
 |---|--:|{"--:|" * len(versions)}
 {"".join(_row(title, lists[title]) for title in lists)}
-A longer list is not better. Here all tools are listed (`--mode all`); by default openapi-mcp lists three tools in the
-place of more than 128.
+A longer list is not better. Here all tools are listed (`--mode all`); by default openapi-mcp lists three tools
+instead of more than 128.
 
 ## Calls
 

@@ -3,7 +3,7 @@
 The document itself is loaded on demand: a server with cached tools works without it.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -322,15 +322,22 @@ def _extended(bridge: B, extension: "Extension | None") -> B:
     return replace(bridge, compilation=made, indexes=indexes, extension=extension)
 
 
-def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -> None:
-    """Raise UsageError for a credential of no security scheme, or a FROM that is no base URL."""
-    for name in config.credentials:
-        used = {scheme.name for tool in compilation.tools for group in tool.security for scheme in group}
-        if name not in (known := tuple(dict.fromkeys((*info.security_schemes, *sorted(used))))):
+def _check_credentials(names: Iterable[str], info: DocumentInfo, compilation: Compilation) -> None:
+    """Raise UsageError for a credential of no security scheme; a header that operations declare may be one too."""
+    used = (scheme.name for tool in compilation.tools for group in tool.security for scheme in group)
+    known = tuple(dict.fromkeys((*info.security_schemes, *used)))
+    for name in names:
+        if name not in known:
             from .tools.names import suggest_names
 
             hint = suggest_names(name, known) or f"the document's security schemes are: {', '.join(known) or 'none'}"
             raise UsageError(f"no such security scheme: {name}", where=f"--auth {name}=…", hint=hint)
+
+
+def _check_names(config: Config, info: DocumentInfo, compilation: Compilation) -> None:
+    """Raise UsageError for a credential of no security scheme, or a FROM that is no base URL."""
+    if config.credentials:
+        _check_credentials(config.credentials, info, compilation)
     config.base_url_map.check(compilation.base_urls)
     if config.argument_values:
         config.argument_values.check(compilation.tools)

@@ -64,7 +64,7 @@ class Bridge(ServedTools, ApiDocument):
 
         `source` is a path, a URL, a document as Python values, or a Config. `options` are those of the command line by
         name (`base_url="…"`, `include=["tag:pets"]`). `hooks` change tools, requests and results. `transport` sends the
-        requests, in the place of this program's own and its rules of what may be contacted; the caller closes it.
+        requests, instead of this program's own and its rules of what may be contacted; the caller closes it.
         `auth` signs requests (an `httpx.Auth`, or a function), or is the option: credentials by security scheme.
         Tools that were compiled before come from the cache. With `with_document`, a document that was read stays in
         memory; else it is released, and `document` reads it again.

@@ -107,7 +107,7 @@ def has_pages(tool: Tool) -> bool:
 
 
 def with_list(value: Any, old: list[Any], new: list[Any]) -> Any:
-    """Return an answer with another list in the place of one, which is in it or in an object of it; None without it."""
+    """Return an answer whose list, in it or in an object of it, is replaced by another one; None without that list."""
     if not isinstance(value, dict):
         return None
     for name, part in value.items():

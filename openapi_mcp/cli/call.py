@@ -127,7 +127,7 @@ def http_text(request: httpx.Request) -> str:
 
 
 def _masked_request(tool: Tool, arguments: JsonObject, options: RequestOptions) -> httpx.Request:
-    """Return the request of a call with MASK in the place of each secret."""
+    """Return the request of a call with MASK instead of each secret."""
     base_url = options.base_url or tool.base_url or ""
     masked = replace(
         options,

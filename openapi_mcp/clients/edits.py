@@ -68,7 +68,7 @@ def source_of(entry: Any) -> str:
 
 
 def added(text: str, client: Client, server: InstalledServer) -> str:
-    """Return the text with the entry of a server, in the place of the one of its name. Raises Uneditable."""
+    """Return the text with the entry of a server, which replaces one of its name. Raises Uneditable."""
     return _put(text, client, server.name, client.entry(server), client.inputs(server))
 
 

@@ -1,6 +1,6 @@
 """`PRELUDE`: the part of Python that programs need and the sandbox lacks, written in the sandbox's Python.
 
-It is run before a program that uses it; `dialect` puts names that begin with `_sandbox_` in the place of Python's.
+It is run before a program that uses it; `dialect` puts names that begin with `_sandbox_` instead of Python's.
 
 The sandbox awaits coroutines, gathers them, and runs one within another (`asyncio.run` in a coroutine), but it cannot
 start one in the background. So a task starts when the program awaits a task, and all tasks that wait start with it;

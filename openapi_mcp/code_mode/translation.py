@@ -169,7 +169,7 @@ _MAX_NESTING: Final = 20
 
 
 def without_f_strings(source: str, depth: int = 0) -> str:
-    """Return a program with calls of `format` in the place of f-strings. Raises ValueError where one does not end."""
+    """Return a program with calls of `format` instead of f-strings. Raises ValueError where one does not end."""
     if depth > _MAX_NESTING:
         raise ValueError("f-strings are nested too deeply")
     writer, position = _Writer(), 0
@@ -207,7 +207,7 @@ class _Writer:
         self.parts.append(text)
 
     def add_string(self, text: str, *, is_formatted: bool) -> None:
-        """Add a string, or the call in the place of one."""
+        """Add a string, or the call instead of one."""
         self._strings.append(len(self.parts))
         self._is_formatted |= is_formatted
         self.parts.append(text)

@@ -84,7 +84,7 @@ class _Editor:
         return {**schema, **changed} if changed else None
 
     def _own(self, schema: Any, depth: int) -> Schema | None:
-        """Return a schema in the place of its references; None where there are too many."""
+        """Return a schema with its references resolved; None where there are too many."""
         for _ in range(len(self._definitions) + 1):
             self._left -= 1
             if self._left < 0 or depth > MAX_NESTING:

@@ -183,7 +183,7 @@ class ApiSignIns:
         self._users = users
 
     def learn(self, sources: Mapping[str, TokenSource]) -> None:
-        """Take the sources of the newest document, by the names of their schemes, in the place of older ones."""
+        """Take the sources of the newest document, by the names of their schemes, instead of older ones."""
         others = {key: source for key, source in self._users.sources.items() if key[0] != self.api}
         personal = {(self.api, name): source for name, source in sources.items() if source.is_personal}
         self._users.sources = others | personal

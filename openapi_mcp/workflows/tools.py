@@ -220,7 +220,7 @@ class _Runner:
 
 
 def _as_operation(workflow: Workflow, name: str, operations: Iterable[Tool]) -> Tool:
-    """Return a workflow as what a question to its user shows: its steps in the place of method and path."""
+    """Return a workflow as a question to its user shows it: with its steps instead of method and path."""
     return Tool(
         name=name,
         description="",

@@ -30,7 +30,7 @@ def compact(header: dict[str, Any], claims: Any, key: Any) -> str:
 
 
 def unsigned(header: dict[str, Any], claims: Any, signature: str = "") -> str:
-    """Return a token with this text in the place of its signature."""
+    """Return a token with this text instead of its signature."""
     parts = (base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in (header, claims))
     return ".".join([*parts, signature])
 

@@ -129,6 +129,6 @@ def survives(name: str, text: str) -> None:
 
 
 def value(client: Client, text: str) -> Any:
-    """Return the value of a text; null in the place of the servers is an empty object."""
+    """Return the value of a text; null instead of the servers is an empty object."""
     parsed = edits.FORMATS[client.format].parsed(text)
     return {key: item or {} if key in (*client.path, "inputs") else item for key, item in (parsed or {}).items()}

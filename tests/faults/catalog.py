@@ -11,7 +11,7 @@ ROWS: Final[list[Row]] = [*answers.ROWS, *arguments.ROWS, *programs.ROWS, *docum
 
 GROUPS: Final = tuple(dict.fromkeys(row.group for row in ROWS))
 OPTIONS: Final = {"watched": ("--mode", "all", "--watch"), "programs": programs.OPTIONS}
-"""Of the server of a group, in the place of `--mode all`."""
+"""Of the server of a group, instead of `--mode all`."""
 
 
 def stage_of(group: str) -> Stage | documents.Commands:

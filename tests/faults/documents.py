@@ -1,4 +1,4 @@
-"""Rows of hostile documents: read by `inspect`, and put in the place of the document that a running server watches."""
+"""Rows of hostile documents: read by `inspect`, and written over the document that a running server watches."""
 
 import asyncio
 import tempfile
@@ -65,7 +65,7 @@ class Commands:
 
 
 def replacing(make: Maker) -> Run:
-    """Return the row that puts a document in the place of the served one, and the served one back afterwards."""
+    """Return the row that puts a document instead of the served one, and the served one back afterwards."""
 
     async def run(target: Target) -> str:
         with tempfile.TemporaryDirectory(prefix="faults-", dir=target.document.parent) as folder:

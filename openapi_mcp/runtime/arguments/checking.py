@@ -2,7 +2,7 @@
 
 - Validation is JSON Schema 2020-12 without format assertion, and fetches nothing.
 - Coercion: models and clients send objects, arrays, numbers and booleans as text, and one value for a list of one. A
-  string that the schema refuses is replaced by the JSON that it holds, and a scalar in the place of an array by an
+  string that the schema refuses is replaced by the JSON that it holds, and a scalar instead of an array by an
   array with it, if the schema accepts that. Nothing else is ever changed.
 - An undeclared property that is spelled almost like a declared one, which is missing, is refused even where the schema
   allows any name: APIs ignore what they do not know, and a filter that is ignored matches everything.

@@ -1,6 +1,6 @@
 """Values that do not fit their schema, replaced by what was meant where that is certain.
 
-A string that the schema refuses is replaced by the JSON that it holds, and a scalar in the place of an array by an
+A string that the schema refuses is replaced by the JSON that it holds, and a scalar instead of an array by an
 array with it, if the schema accepts that.
 """
 
@@ -46,7 +46,7 @@ class Coercion:
             limit *= 8
 
     def _fix(self, failure: Failure, *, wrap: bool) -> Any | Missing:
-        """Return a value that the schema accepts in the place of a failure, or MISSING."""
+        """Return a value that the schema accepts instead of a failure, or MISSING."""
         key = (failure.keyword, id(failure.schema), id(failure.value), wrap)
         entry = self._fixes.get(key)
         if entry is None:

@@ -53,7 +53,7 @@ class HiddenTokens:
         return next(self._found(text), None) is not None
 
     def replaced(self, text: str, by: str) -> str:
-        """Return a text with something else in the place of its tokens."""
+        """Return a text with something else instead of its tokens."""
         parts, end = list[str](), 0
         for start, stop in self._found(text):
             if stop > end:

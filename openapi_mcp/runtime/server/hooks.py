@@ -38,7 +38,7 @@ class CredentialSource(Protocol):
         """Return the credentials of a call by their scheme: `static` itself if it needs no others."""
 
     async def renewed(self, tool: Tool, static: Mapping[str, str], used: Mapping[str, str]) -> Mapping[str, str] | None:
-        """Return credentials in the place of those that the API refused with 401; None if there are no others."""
+        """Return credentials instead of those that the API refused with 401; None if there are no others."""
 
 
 Notify: TypeAlias = Callable[[bytes], Awaitable[None]]

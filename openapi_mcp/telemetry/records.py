@@ -1,6 +1,7 @@
 """`CallRecord`: a finished call as logs, metrics and the audit file have it; `Recorder` makes one for each call."""
 
 import hashlib
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -13,6 +14,8 @@ from ..runtime.types import CallToolResult
 from ..token_budget import BYTES_PER_TOKEN
 
 Outcome: TypeAlias = Literal["ok", "tool_error", "cancelled"]
+
+logger = logging.getLogger("openapi_mcp")
 
 API: Final = ContextVar("API", default="")
 """The name of the API whose tool is being called, where a server has several."""
@@ -96,7 +99,10 @@ class RecordedCall:
             api=self._api,
         )
         for sink in self._sinks:
-            sink(record)
+            try:
+                sink(record)
+            except Exception:  # the others get it all the same
+                logger.exception("A record of the call of %s was not written.", self._start.tool)
 
 
 def of_api(monitor: Monitor, api: str) -> Monitor:

@@ -18,7 +18,7 @@ from openapi_mcp.telemetry.audit import MAX_VALUES, audit_file, without_secrets
 from openapi_mcp.telemetry.call_log import size, text_lines
 from openapi_mcp.telemetry.monitoring import CallMonitor, MonitoredCall
 from openapi_mcp.telemetry.monitoring import observe as observe_call
-from openapi_mcp.telemetry.records import CallRecord, Recorder, caller_name
+from openapi_mcp.telemetry.records import MAX_NAME, CallRecord, Recorder, caller_name
 
 START = CallStart("listPets", {"limit": 2}, "address 127.0.0.1", {"traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"})
 
@@ -134,6 +134,86 @@ def test_the_audit_file_is_made_anew_after_it_was_moved(tmp_path: Path) -> None:
     path.rename(tmp_path / "old")
     sink(record_of({}))
     assert len(path.read_text().splitlines()) == len((tmp_path / "old").read_text().splitlines()) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+def test_full_disk_stops_no_call_and_is_reported_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "audit.jsonl"
+    path.symlink_to("/dev/full")
+    sink = audit_file(path, str)
+    for _ in range(5):
+        sink(record_of({"name": "value-of-an-argument"}))
+    assert len(caplog.messages) == 1
+    assert "No space left on device" in caplog.text
+    assert "Traceback" not in caplog.text
+    path.unlink()
+    sink(record_of({}))
+    assert "written again. Lines that are missing: 5" in caplog.messages[1]
+    sink(record_of({}))
+    assert len(caplog.messages) == 2
+    assert [json.loads(line)["tool"] for line in path.read_text().splitlines()] == ["t", "t"]
+
+
+def test_line_after_one_that_was_cut_by_a_full_disk_is_whole(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource", reason="this system has no limit of files")
+    path = tmp_path / "audit.jsonl"
+    sink = audit_file(path, str)
+    sink(record_of({}))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 20, before[1]))
+    try:
+        sink(record_of({}))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    sink(record_of({}))
+    first, cut, last = path.read_text().splitlines()
+    assert len(cut) == 20
+    assert json.loads(first) == json.loads(last)
+
+
+def test_folder_that_went_away_stops_no_call(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    sink = audit_file(folder / "audit.jsonl", str)
+    (folder / "audit.jsonl").unlink()
+    folder.rmdir()
+    sink(record_of({}))
+    assert "No such file or directory" in caplog.text
+    folder.mkdir()
+    sink(record_of({}))
+    assert len((folder / "audit.jsonl").read_text().splitlines()) == 1
+
+
+def test_each_line_is_one_write_so_that_processes_do_not_mix_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes, write = list[int](), os.write
+    monkeypatch.setattr(os, "write", lambda file, data: sizes.append(len(data)) or write(file, data))
+    sink = audit_file(tmp_path / "audit.jsonl", str, with_arguments=True)
+    for length in (1, 10_000, 60_000):
+        sink(record_of({"text": "é" * (length // 2)}))
+    assert len(sizes) == 3
+    assert sum(sizes) == (tmp_path / "audit.jsonl").stat().st_size
+
+
+def test_values_of_large_arguments_are_not_written(tmp_path: Path) -> None:
+    audit_file(tmp_path / "a", str, with_arguments=True)(record_of({"ids": [1] * 100_000}))
+    assert json.loads((tmp_path / "a").read_text())["values"] == "more than 20,000 values"
+
+
+def test_sink_that_fails_keeps_the_record_from_no_other() -> None:
+    def fail(_record: CallRecord) -> None:
+        raise OSError
+
+    records = list[CallRecord]()
+    Recorder([fail, records.append]).begin(CallStart("t", {}, "stdio", {})).end(None, 0)
+    assert len(records) == 1
+
+
+def test_long_names_of_callers_stay_different() -> None:
+    one, other = (caller_name(f"subject {'https://id.test/' * 20} {name}") for name in ("ann", "bob"))
+    assert one != other
+    assert len(one) == len(other) == MAX_NAME
 
 
 def test_an_audit_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:

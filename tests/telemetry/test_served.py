@@ -18,6 +18,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from openapi_mcp.cli.serve.http import _metrics_route
+from openapi_mcp.cli.settings import HttpSettings
+from openapi_mcp.runtime.http.access import LOOPBACK
 from tests.servers import running
 
 pytestmark = pytest.mark.process
@@ -185,3 +188,19 @@ def test_spans_continue_the_trace_of_the_client(tmp_path: Path, petstore: str) -
     assert b"tools/call listPets" in body
     assert b"gen_ai.tool.name" in body
     assert bytes.fromhex("0af7651916cd43dd8448eb211c80319c") in body
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"host": "evil.example"}, 421),
+        ({"origin": "https://evil.example"}, 403),
+    ],
+)
+async def test_metrics_beside_the_endpoint_are_for_its_names_alone(headers: dict[str, str], status: int) -> None:
+    """A page of another site cannot read them, by whatever name it reaches this machine."""
+    app = Starlette(routes=[_metrics_route("/metrics", HttpSettings(), LOOPBACK)])
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000") as client:
+        assert (await client.get("/metrics", headers=headers)).status_code == status

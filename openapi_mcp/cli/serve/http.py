@@ -8,7 +8,7 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -160,7 +160,7 @@ def _app(
         app.router.routes.extend(page.routes(reloader, calls, http, hosts, entrance))
     if users is not None:
         users.tell = app.sessions.complete
-    _add_routes(app, reloader, http, users)
+    _add_routes(app, reloader, http, users, hosts)
     return app
 
 
@@ -179,14 +179,20 @@ async def _background(
             preparation.cancel()
 
 
-def _add_routes(app: Starlette, reloader: Reloader, http: HttpSettings, users: "UserSignIns | None") -> None:
+def _add_routes(
+    app: Starlette,
+    reloader: Reloader,
+    http: HttpSettings,
+    users: "UserSignIns | None",
+    hosts: Collection[str] | None,
+) -> None:
     """Add the routes of sign-ins and metrics, and the probe of a server of several APIs. Raises UsageError."""
     if users is not None:
         from ...oauth.pages import SignInPages
 
         app.router.routes.extend(SignInPages(users).routes())
     if (metrics := reloader.served.config.metrics or "").startswith("/"):
-        app.router.routes.insert(0, _metrics_route(metrics, http))
+        app.router.routes.insert(0, _metrics_route(metrics, http, hosts))
     if not isinstance(reloader.served, Bridge):
         app.router.routes.insert(0, _readiness(reloader))
 
@@ -220,17 +226,18 @@ def _replica_channel(url: str, http: HttpSettings, folder: Path | None) -> Repli
     return ReplicaChannel(folder, url, http.session_secret)
 
 
-def _metrics_route(path: str, http: HttpSettings) -> Route:
-    """Return the route of the metrics, which needs the token of the endpoint. Raises UsageError."""
+def _metrics_route(path: str, http: HttpSettings, hosts: Collection[str] | None) -> Route:
+    """Return the route of the metrics, which needs a name and the token of the endpoint. Raises UsageError."""
     if http.door is not None:
         hint = "name a port: --metrics 9464"
         raise UsageError("metrics need a port of their own with --auth-issuer", where=f"--metrics {path}", hint=hint)
     from ...telemetry import metrics
 
-    policy = AccessPolicy(allowed_hosts=None, auth_token=http.auth_token)
+    policy = AccessPolicy(allowed_hosts=hosts, auth_token=http.auth_token)
 
     async def endpoint(request: Request) -> Response:
         try:
+            policy.check_address(dict(request.headers))  # as at the endpoint: no page of another site reads them
             policy.check_token(dict(request.headers))
         except HTTPError as error:
             return Response(error.response.body, error.response.status, error.response.headers)

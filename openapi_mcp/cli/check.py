@@ -57,9 +57,9 @@ def check(
 ) -> None:
     """Judge SPEC as a set of tools for models, and repair it.
 
-    Reports defects, texts that are missing or mislead, tools that look alike, what they cost and which clients refuse
-    them, and where the API differs. The score from 0 to 100 is made of the signals of Jentic's API AI-Readiness
-    Framework that need no model.
+    Reports defects, missing and misleading texts, tools that look alike, their cost, the clients that refuse them, and
+    differences between the API and its document. The score (0 to 100) is computed from those signals of Jentic's API
+    AI-Readiness Framework that need no model.
     """
     with reported_errors(debug):
         from ..check.traffic import NO_LOG, read_log

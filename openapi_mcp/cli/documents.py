@@ -3,7 +3,9 @@
 import copy
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -50,7 +52,10 @@ def register(app: typer.Typer) -> None:
 
 
 def overlay(verb: str, files: list[str], as_json: bool, debug: bool) -> None:
-    """Write and apply OpenAPI overlays, which change a document without touching its file."""
+    """Write and apply OpenAPI overlays.
+
+    An overlay changes a document without touching its file.
+    """
     with reported_errors(debug):
         console.out(_overlay(verb, files, as_json=as_json, report=console.err).removesuffix("\n"))
 
@@ -70,13 +75,17 @@ def _overlay(verb: str, files: Sequence[str], *, as_json: bool, report: Callable
 
     if verb == "init":
         (source,) = _expected(verb, files, 1)
-        bridge = Bridge.open(Config.from_options(source, {"mode": "all"}))
-        made = difference.starter(bridge.tools, f"Overlay for {reports.heading(bridge)}")
+        bridge = Bridge.open(Config.from_options(source, {"mode": "all"}), with_document=True)
+        places = _places(bridge)
+        made = difference.starter(bridge.tools, places, f"Overlay for {reports.heading(bridge)}")
+        for tool in bridge.tools:
+            if (label := f"{tool.method} {tool.path}") not in places:
+                report(reports.printable(f"{label}: left out, since it stands in another file, or in several paths"))
     elif verb == "diff":
         old, new = map(_root, _expected(verb, files, 2))
         made = difference.difference(old, new, f"From {redact(files[0])} to {redact(files[1])}")
         result = copy.deepcopy(old)
-        Overlay(made if made["actions"] else {**made, "actions": [{"target": "$"}]}, "overlay:").apply(result, "")
+        Overlay(made, "overlay:").apply(result, "")
         if result != new:
             raise UsageError("no overlay can turn one of these documents into the other", where=redact(files[1]))
     else:
@@ -104,10 +113,33 @@ def _root(source: str) -> "JsonObject":
     return loader.load_root(source).root
 
 
-def _yaml(value: Any) -> str:
-    import yaml
+def _places(bridge: "Bridge") -> dict[str, tuple[str | int, ...]]:
+    """Return the place of each operation in its document as it is written, by `GET /pets`.
 
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=_LINE)
+    One in another file has none, since an overlay changes one document, and none of several have the same.
+    """
+    from ..document.model import split
+    from ..document.resolver import Resolver
+    from ..overlay.paths import node_at
+    from ..tools.operations import operations
+
+    resolver, root = Resolver(bridge.document), bridge.document.as_written().root
+    found, _ = operations(bridge.document, resolver)
+    pointers = {each.label: resolver.display(each.pointer) for each in found}
+    shared = Counter(pointers.values())
+    places: dict[str, tuple[str | int, ...]] = {}
+    for label, pointer in pointers.items():
+        place = tuple(split(pointer))
+        with suppress(LookupError, TypeError):
+            if pointer.startswith("#/") and shared[pointer] == 1 and isinstance(node_at(root, place), dict):
+                places[label] = place
+    return places
+
+
+def _yaml(value: Any) -> str:
+    from ..document.yaml_text import written
+
+    return written(value, width=_LINE)
 
 
 def diff(
@@ -119,10 +151,11 @@ def diff(
     debug: bool,
     values: Values,
 ) -> None:
-    """Show what changes for a model and its users from OLD to NEW: tools, arguments, results, credentials.
+    """Compare the tools of two versions of a document.
 
-    The tools of both documents are made with the same options. A change breaks callers if a call that was right may be
-    refused or mean something else now, or if a field of an answer may be gone. docs/diff.md lists the kinds of changes.
+    Shows the changes of tools, arguments, results and credentials for a model and its users. The tools of
+    both documents are made with the same options. A change breaks callers if a call that was right may be refused or
+    mean something else now, or if a field of an answer may be gone. docs/diff.md lists the kinds of changes.
     """
     with reported_errors(debug):
         comparison = _comparison(old, new, values)

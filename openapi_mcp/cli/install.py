@@ -59,9 +59,10 @@ def register(app: typer.Typer) -> None:
 
 
 def init(document: str | None, force: bool, print_only: bool, debug: bool) -> None:
-    """Write openapi-mcp.toml into this folder: the settings of a server, with comments.
+    """Write openapi-mcp.toml, the settings of a server.
 
-    On a terminal it asks a few questions; with --from it asks none. `openapi-mcp serve` then needs no argument.
+    The file is written into this folder, with comments. On a terminal it asks a few questions; with --from it asks
+    none. `openapi-mcp serve` then needs no argument.
     """
     from ..settings.file import FILE_NAME
 
@@ -143,8 +144,8 @@ def install(
 ) -> None:
     """Add the server of SPEC to the settings of an MCP client.
 
-    The client then starts `openapi-mcp serve SPEC` with the options given here. Its settings file keeps all else as it
-    is; a backup lies beside it. Values of credentials are never written, only the names of their variables.
+    The client then starts `openapi-mcp serve SPEC` with the options given here. Nothing else in its settings file
+    changes, and a backup is kept beside it. Values of credentials are never written, only the names of their variables.
     """
     from ..clients import installation, snippets
     from ..clients.server import Machine
@@ -169,10 +170,10 @@ def install(
 
 
 def uninstall(target: str, client: str, scope: str | None, http: str | None, force: bool, debug: bool) -> None:
-    """Remove the server of SPEC, or the one with this NAME, from the settings of an MCP client.
+    """Remove a server from the settings of an MCP client.
 
-    The file gets the bytes that it had before `install`, if nothing else in it has changed since; else only the entry
-    is removed.
+    The server is that of the document SPEC, or has this NAME. The file gets the bytes that it had before `install`, if
+    nothing else in it has changed since; else only the entry is removed.
     """
     from ..clients import installation
     from ..clients.server import Machine

@@ -67,7 +67,7 @@ def serve(spec: str | None, transport: str | None, debug: bool, values: Values) 
     A call of a tool is one request to the API, and the response is its result.
     A client that starts this command itself speaks over stdio; started at a terminal it listens on
     http://127.0.0.1:8000/mcp (Streamable HTTP). It runs until it is interrupted or its stdin ends.
-    Which tools are served, and how to connect, is printed on stderr.
+    It prints the number of tools and how to connect on stderr.
     """
     from . import destinations
     from .serve import stdio
@@ -254,7 +254,10 @@ def login(
 
 @command(app)
 def logout(spec: str | None, scheme: str | None, debug: bool, values: Values) -> None:
-    """Sign out of the API of SPEC: revoke the token of `login`, and remove it from this machine."""
+    """Sign out of the API of SPEC.
+
+    Revokes the token of `login`, and removes it from this machine.
+    """
     from . import login as login_command
 
     with reported_errors(debug):

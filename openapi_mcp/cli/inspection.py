@@ -70,8 +70,9 @@ def savings(bridge: Bridge) -> Iterator[tuple[str, int]]:
         searched = search_catalog(bridge.tools).tools
         yield "--mode search", token_budget.total(map(token_budget.size, searched))
     if not listed.limits.is_full:
-        uncut = _compile(bridge, TokenBudget(budget=None, max_tools=config.max_tools))
-        yield f"{prefix and prefix + 'and '}nothing shortened", token_budget.total(uncut.sizes)
+        is_full = bridge.compilation.limits.is_full  # texts of tools that are searched are not cut
+        full = bridge.compilation if is_full else _compile(bridge, TokenBudget(budget=None, max_tools=config.max_tools))
+        yield f"{prefix and prefix + 'and '}nothing shortened", token_budget.total(full.sizes)
 
 
 def _compile(bridge: Bridge, budget: TokenBudget) -> Compilation:

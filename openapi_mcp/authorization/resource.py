@@ -37,7 +37,7 @@ def canonical(uri: str) -> str:
         port = parts.port
     except ValueError:
         return uri
-    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
+    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or "@" in parts.netloc:
         return uri
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     suffix = "" if port in {None, _DEFAULT_PORTS[parts.scheme]} else f":{port}"

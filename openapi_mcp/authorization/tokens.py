@@ -31,12 +31,19 @@ MAX_TOKEN_BYTES: Final = 16 * 1024
 MAX_VERIFIED_SECONDS: Final = 300.0
 """Seconds until a token is verified again, if it lives so long: keys may have been withdrawn."""
 
+MAX_INTROSPECTIONS: Final = 64
+"""Tokens about which the authorization server is asked at once: clients can invent as many as they like."""
+
 MAX_INTROSPECTED_SECONDS: Final = 60.0
 """Seconds for which the answer to an introspection counts: a revoked token is accepted for no longer."""
 
 _MAX_HEADER_BYTES: Final = 4096
 _TYPES: Final = frozenset({"at+jwt", "application/at+jwt", "jwt", "application/jwt"})
 """Values of `typ` (in lower case) that an access token may have: RFC 9068 §4, and what most servers still write."""
+
+
+CLIENT: Final = "client "
+"""The beginning of the subject of a token that names a client alone. No user has it, whatever their name is."""
 
 
 class InvalidToken(Exception):
@@ -199,10 +206,10 @@ _LAST: Final = 2**53
 
 def _grant(claims: JsonObject, issuer: str, end: float) -> Grant:
     client = next((claims[name] for name in ("client_id", "azp") if _is_name(claims.get(name))), "")
-    subject = claims.get("sub") if _is_name(claims.get("sub")) else client
-    if not subject:
+    subject = f"{issuer} {claims['sub']}" if _is_name(claims.get("sub")) else f"{CLIENT}{client} of {issuer}"
+    if not (client or _is_name(claims.get("sub"))):
         raise InvalidToken("the token names neither a subject nor a client")
-    return Grant(f"{issuer} {subject}", read_scopes(claims), client, end)
+    return Grant(subject, read_scopes(claims), client, end)
 
 
 def _is_name(value: Any) -> bool:
@@ -229,6 +236,7 @@ class IntrospectionVerifier:
     clock: Callable[[], float] = time.time
     egress: EgressPolicy = NO_POLICY
     _metadata: JsonObject | None = None
+    _asking: int = 0
 
     @property
     def number(self) -> int:
@@ -244,7 +252,13 @@ class IntrospectionVerifier:
 
     async def verify(self, token: str) -> VerifiedToken:
         """Return what a token grants."""
-        answer = await self._introspect(token)
+        if self._asking >= MAX_INTROSPECTIONS:
+            raise AuthorizationServerError(f"{self._asking} other tokens are being asked about")
+        self._asking += 1
+        try:
+            answer = await self._introspect(token)
+        finally:
+            self._asking -= 1
         if answer.get("active") is not True:
             raise InvalidToken("the token is not active")
         if str(answer.get("token_type", "Bearer")).lower() not in {"bearer", "access_token"}:

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..authorization.discovery import AuthorizationServerError, Tls, discover
 from ..authorization.settings import DoorSettings
-from ..authorization.tokens import InvalidToken
+from ..authorization.tokens import CLIENT, InvalidToken
 from ..compilation import OAuthScheme
 from ..egress.policy import EgressPolicy, EgressRules
 from .clients import OAuthClient
@@ -73,6 +73,9 @@ class DoorClient:
     async def subject(self, token: AccessToken) -> str:
         """Return the subject of a token, as the door knows it. Raises OAuthFailure."""
         try:
-            return (await self._verifier.verify(token.value)).grant.subject
+            subject = (await self._verifier.verify(token.value)).grant.subject
         except (InvalidToken, AuthorizationServerError) as error:
             raise OAuthFailure(f"The token of {self.issuer} does not say who signed in: {error}.") from error
+        if subject.startswith(CLIENT):
+            raise OAuthFailure(f"The token of {self.issuer} does not say who signed in: it has no `sub`.")
+        return subject

@@ -69,7 +69,7 @@ class CallFeed:
         from .monitoring import observe
 
         recorder = Recorder(self.sinks)
-        if inner is None:
+        if not inner:
             return observe(recorder, start, on_sent, work)
         return observe(recorder, start, on_sent, lambda trace, sent: inner(start._replace(trace=trace), sent, work))
 
@@ -82,14 +82,14 @@ class _FeedMonitor:
         self._inner = inner
 
     def __bool__(self) -> bool:
-        return self._inner is not None or not self._feed.is_idle
+        return bool(self._inner) or not self._feed.is_idle
 
     def __call__(
         self, start: CallStart, on_sent: Callable[[int], None], work: MonitoredWork
     ) -> Awaitable[CallToolResult]:
         if not self._feed.is_idle:
             return self._feed.record(self._inner, start, on_sent, work)
-        return work(start.trace, on_sent) if self._inner is None else self._inner(start, on_sent, work)
+        return self._inner(start, on_sent, work) if self._inner else work(start.trace, on_sent)
 
 
 class _FeedObserver:

@@ -1,10 +1,10 @@
 """The monitor of a server's calls, made of what its options ask for; None where nothing is asked for."""
 
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from pathlib import Path
 
-from ..runtime.server.hooks import CallStart, Monitor
+from ..runtime.server.hooks import CallStart, Monitor, MonitoredWork
 from ..runtime.types import CallToolResult
 from .monitoring import CallMonitor, MonitoredCall, observe
 from .records import Recorder, Sink
@@ -46,7 +46,22 @@ def monitor(
     if tracing.is_configured():
         tracing.start_sdk()
         monitors.append(tracing.Tracer())
-    return partial(observe, monitors[0] if len(monitors) == 1 else _Several(monitors)) if monitors else None
+    return _Monitor(monitors[0] if len(monitors) == 1 else _Several(monitors)) if monitors else None
+
+
+class _Monitor:
+    """A Monitor of calls. It is false while it observes nothing: then a server makes its calls without it."""
+
+    def __init__(self, monitor: CallMonitor) -> None:
+        self._monitor = monitor
+
+    def __bool__(self) -> bool:
+        return bool(self._monitor)
+
+    def __call__(
+        self, start: CallStart, on_sent: Callable[[int], None], work: MonitoredWork
+    ) -> Awaitable[CallToolResult]:
+        return observe(self._monitor, start, on_sent, work)
 
 
 class _Several:

@@ -6,6 +6,7 @@ Specification: OpenTelemetry semantic conventions for MCP (`mcp.method.name`, `g
 `mcp.server.operation.duration`), W3C Trace Context.
 """
 
+import math
 import os
 import time
 from collections.abc import Mapping
@@ -18,6 +19,12 @@ from ..runtime.server.hooks import CallStart
 from ..runtime.types import CallToolResult
 from .metrics import SECONDS
 from .records import API, caller_name, result_bytes
+
+LOOK_SECONDS: Final = 1.0
+"""Seconds from one look to the next whether the program that runs this one has configured an SDK."""
+
+_API: Final = ("opentelemetry.trace", "opentelemetry.metrics")
+"""Modules of providers that record nothing: those of OpenTelemetry's API."""
 
 _SCOPE: Final = "openapi_mcp"
 _ENABLING: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
@@ -59,20 +66,29 @@ class Tracer:
         from opentelemetry import metrics, propagate, trace
 
         self._api, self._propagate = trace, propagate
-        self._without_sdk = (trace.ProxyTracerProvider, trace.NoOpTracerProvider)
+        self._providers = (trace.get_tracer_provider, metrics.get_meter_provider)
+        self._is_on = False
+        self._next_look = -math.inf
         self._tracer = trace.get_tracer(_SCOPE, __version__)
         meter = metrics.get_meter(_SCOPE, __version__)
         self._seconds = meter.create_histogram(
             "mcp.server.operation.duration", "s", "Duration of a call", explicit_bucket_boundaries_advisory=SECONDS
         )
 
-    def begin(self, start: CallStart) -> "TracedCall":
-        """Begin a span in the trace of the client, which is passed on as it is where no SDK records anything.
+    def __bool__(self) -> bool:
+        """Return whether an SDK may record something; without one, calls need no span, and pass on what clients sent.
 
-        A span that nobody records would take 5 % of the instructions of a call; this look takes less than one.
+        Spans that nobody records would take 5 % of the instructions of a call.
         """
-        if isinstance(self._api.get_tracer_provider(), self._without_sdk):
-            return TracedCall(self._api.INVALID_SPAN, self._seconds, start.tool, start.trace)
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_SECONDS
+            modules = [type(provider()).__module__ for provider in self._providers]
+            self._is_on = any(not module.startswith(_API) for module in modules)
+        return self._is_on
+
+    def begin(self, start: CallStart) -> "TracedCall":
+        """Begin a span in the trace of the client."""
         attributes = {
             "mcp.method.name": "tools/call",
             "gen_ai.operation.name": "execute_tool",

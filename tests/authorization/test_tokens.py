@@ -17,6 +17,12 @@ from joserfc import jwk
 from starlette.responses import JSONResponse, Response
 
 from openapi_mcp.authorization import discovery, keys, tokens
+from openapi_mcp.authorization.resource import ProtectedResource
+from openapi_mcp.authorization.settings import DoorSettings
+from openapi_mcp.egress.policy import NO_RULES
+from openapi_mcp.oauth.endpoints import AccessToken, OAuthFailure
+from openapi_mcp.oauth.identity import DoorClient
+from openapi_mcp.runtime.server.grants import SUBJECT_TOKEN
 from tests.authorization.doors import World, parameters, within
 from tests.authorization.issuing import AUDIENCE, EC, REDIRECT, RSA, Issuer, compact, issuing, unsigned
 from tests.runtime.echo import Recorded, echoing
@@ -82,6 +88,7 @@ def test_tokens_that_are_not_for_this_server_now_are_refused_with_the_reason(tmp
         issuer.token(iss=None): "another authorization server",
         issuer.token(aud="https://other.test/mcp"): "another server",
         issuer.token(aud=AUDIENCE + "/more"): "another server",
+        issuer.token(aud=AUDIENCE.replace("//", "//evil@")): "another server",
         issuer.token(aud=[]): "another server",
         issuer.token(aud=None): "another server",
         issuer.token(exp=now - 90): "expired",
@@ -264,6 +271,62 @@ def test_introspection_is_asked_once_a_minute_and_its_answer_is_checked(tmp_path
     assert issuer.requests["/introspect"] == len(answers)
     expected = base64.b64encode(b"door:a+secret%3A+100%25").decode()
     assert set(issuer.authorizations) == {f"Basic {expected}"}
+
+
+def test_client_alone_is_no_user_of_the_same_name(issuer: Issuer) -> None:
+    resource = ProtectedResource(AUDIENCE, issuer.issuer)
+    user, _ = tokens.read_claims(issuer.claims(sub="app", client_id="other"), resource, time.time())
+    client, _ = tokens.read_claims(issuer.claims(sub=None, client_id="app"), resource, time.time())
+    assert user.subject == f"{issuer.issuer} app"
+    assert client.subject == f"client app of {issuer.issuer}"
+
+
+def test_token_without_a_user_identifies_nobody_on_a_page(issuer: Issuer) -> None:
+    door = DoorClient(DoorSettings(ProtectedResource(AUDIENCE, issuer.issuer), "page"), lambda: True, NO_RULES)
+
+    async def ask() -> str:
+        with pytest.raises(OAuthFailure, match="it has no `sub`"):
+            await door.subject(AccessToken(issuer.token(sub=None)))
+        return await door.subject(AccessToken(issuer.token()))
+
+    assert asyncio.run(ask()) == f"{issuer.issuer} ann"
+
+
+def test_token_after_two_spaces_is_a_token_without_spaces(
+    tmp_path: Path, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RFC 6750 §2.1 allows several; the token that is exchanged for one of the API has none."""
+    seen = list[str]()
+
+    async def ask(world: World) -> int:
+        receive = world.server.receive
+
+        def noting(*given: Any) -> Any:
+            seen.append(SUBJECT_TOKEN.get())
+            return receive(*given)
+
+        monkeypatch.setattr(world.server, "receive", noting)
+        return await world.status(f" {token}")
+
+    token = issuer.token()
+    assert within(tmp_path, issuer, ask) == 200
+    assert seen == [token]
+
+
+def test_invented_tokens_do_not_flood_the_authorization_server(
+    tmp_path: Path, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "MAX_INTROSPECTIONS", 3)
+
+    async def ask(world: World) -> list[int]:
+        assert await world.status("first") == 401
+        return list(await asyncio.gather(*(world.status(f"invented-{number}") for number in range(20))))
+
+    client = {"auth_client_id": "door", "auth_client_secret": "a secret"}
+    given = within(tmp_path, issuer, ask, **client)
+    assert set(given) == {401, 503}
+    assert issuer.requests["/introspect"] == 1 + given.count(401)
+    assert within(tmp_path, issuer, ask, **client).count(401) >= 3, "places become free again"
 
 
 def test_verified_tokens_are_forgotten_when_they_expire_and_when_there_are_too_many(

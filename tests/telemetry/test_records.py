@@ -16,6 +16,8 @@ from openapi_mcp.runtime.types import CallToolResult, error_result
 from openapi_mcp.telemetry import tracing
 from openapi_mcp.telemetry.audit import MAX_VALUES, audit_file, without_secrets
 from openapi_mcp.telemetry.call_log import size, text_lines
+from openapi_mcp.telemetry.feed import CallFeed
+from openapi_mcp.telemetry.monitor import _Monitor
 from openapi_mcp.telemetry.monitoring import CallMonitor, MonitoredCall
 from openapi_mcp.telemetry.monitoring import observe as observe_call
 from openapi_mcp.telemetry.records import MAX_NAME, CallRecord, Recorder, caller_name
@@ -255,3 +257,15 @@ def test_tracer_without_an_sdk_passes_the_trace_of_the_client_on() -> None:
     call = tracing.Tracer().begin(CallStart("getPet", {}, "client", trace))
     assert call.trace["traceparent"].split("-")[1] == trace["traceparent"].split("-")[1]
     call.end(error_result("no"), 500)
+
+
+def test_without_an_sdk_calls_are_made_without_a_span_until_one_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "LOOK_SECONDS", 0.0)
+    tracer = tracing.Tracer()
+    assert not tracer
+    tracer._providers = (object, *tracer._providers)  # of another module than those of the API
+    assert tracer
+    feed = CallFeed()
+    assert not feed.monitor(_Monitor(tracing.Tracer()))
+    assert feed.monitor(_Monitor(tracer))
+    assert _Monitor(Recorder([]))

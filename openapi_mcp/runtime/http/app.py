@@ -240,7 +240,7 @@ class _Endpoint:
         if self._policy.door is not None:
             door, query = self._policy.door, scope.get("query_string", b"")
             GRANT.set(door.known(headers, query) or await door.admit(headers, query))
-            SUBJECT_TOKEN.set(headers.get("authorization", "").partition(" ")[2])
+            SUBJECT_TOKEN.set(headers.get("authorization", "").partition(" ")[2].strip(" "))
         CALLER_HEADERS.set(headers)
         if self._forwarded:
             FORWARDED.set(tuple((name, headers[key]) for name, key in self._forwarded if key in headers))

@@ -137,7 +137,7 @@ class Bridge(ServedTools, ApiDocument):
         signs_in = self.config.sign_in_port is not None or self.config.sign_in_url is not None
         if self.confirmation is not None or not signs_in:
             return self.confirmation
-        from .elicitation.asking import ClientQuestions
+        from .elicitation.asker import ClientQuestions
 
         return ClientQuestions(self.config.total_timeout)
 

@@ -38,7 +38,7 @@ VERDICTS = {"jsonschema_rs"}
 RARE = {
     "cache.encoder",
     "cli.inspection",
-    "cli.serve.watching",
+    "cli.serve.watcher",
     "document.fetcher",
     "document.sources",
     "runtime.arguments.checking",

@@ -19,7 +19,7 @@ class AnswerShaper:
         rest, wishes = taken(tool, arguments)
         if wishes is None:
             return rest, None
-        from .shaping import WishedAnswer
+        from .shape import WishedAnswer
 
         return rest, WishedAnswer.of(tool, wishes)
 

@@ -5,7 +5,7 @@ import copy
 from collections.abc import Container, Iterable, Iterator
 from typing import Any, Final
 
-from .awaiting import Awaited, called_name
+from .await_analysis import Awaited, called_name
 from .lacks import ANNOTATION_MODULES
 from .objects import ATTRIBUTE_FUNCTIONS, PREFIX, ObjectDialect, attribute, name_of, prelude_call, stored
 

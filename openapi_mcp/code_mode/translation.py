@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-from .awaiting import Awaited
+from .await_analysis import Awaited
 from .dialect import Dialect
 from .lacks import lacks
 from .objects import PREFIX

@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..runtime.result.sanitizing import Sanitizer
 from ..runtime.tool import Tool
 from ..runtime.upstream.events import NO_EVENTS, CallEvents
-from .asking import ASKER, ClientQuestions, NoConsent, purpose_of, signer
+from .asker import ASKER, ClientQuestions, NoConsent, purpose_of, signer
 from .questions import is_consent, question, summary
 
 _ARGUMENT: Final = "_confirm"

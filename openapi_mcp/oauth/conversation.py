@@ -12,7 +12,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..elicitation.asking import ASKER
+from ..elicitation.asker import ASKER
 from ..errors import UsageError
 from ..runtime.protocol.elicitation import URL, WebPage
 from ..runtime.tool import Tool

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
-from ..elicitation.asking import ASKER
+from ..elicitation.asker import ASKER
 from ..runtime.protocol.elicitation import WebPage
 from ..runtime.tool import Tool
 from .endpoints import AccessToken, OAuthFailure, SignInNeeded

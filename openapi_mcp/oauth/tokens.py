@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from ..compilation import OAuthScheme
-from ..elicitation.asking import ASKER
+from ..elicitation.asker import ASKER
 from ..errors import UsageError
 from ..runtime.errors import RequestError
 from ..runtime.request.redaction import redact

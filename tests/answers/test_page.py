@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from openapi_mcp.answers.arguments import MAX_ADDED_TOKENS, MAX_PAGES, MIN_ANSWER_TOKENS
-from openapi_mcp.answers.shaping import _SHARE, MAX_BYTES
+from openapi_mcp.answers.shape import _SHARE, MAX_BYTES
 from openapi_mcp.answers.size import ITEMS
 from openapi_mcp.runtime.errors import ArgumentError
 from openapi_mcp.runtime.result.projection import (

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from openapi_mcp.cli.serve.reload import Reloader
-from openapi_mcp.cli.serve.watching import POLL_INTERVAL
+from openapi_mcp.cli.serve.watcher import POLL_INTERVAL
 from openapi_mcp.cli.settings import Settings
 from openapi_mcp.modes import MAX_LISTED_TOOLS
 from openapi_mcp.runtime.search.tools import NAMES

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.cli.serve.threads import in_daemon_thread
-from openapi_mcp.cli.serve.watching import FileWatcher, UrlWatcher, changes, digest_of
+from openapi_mcp.cli.serve.watcher import FileWatcher, UrlWatcher, changes, digest_of
 from openapi_mcp.config import Config
 from openapi_mcp.document.fetcher import Fetcher
 from tests.servers import running

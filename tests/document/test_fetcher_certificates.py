@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.cli.main import app
-from openapi_mcp.cli.serve.watching import changes
+from openapi_mcp.cli.serve.watcher import changes
 from openapi_mcp.config import Config
 from openapi_mcp.document.addresses import Certificates
 from openapi_mcp.document.loader import load

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.cli.serve.watching import RETRY_API, FileWatcher, changes_of_apis
+from openapi_mcp.cli.serve.watcher import RETRY_API, FileWatcher, changes_of_apis
 from openapi_mcp.cli.settings import Settings
 from openapi_mcp.gateway.gateway import Gateway
 

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.cli.main import app
-from openapi_mcp.cli.serve.watching import FileWatcher, changes
+from openapi_mcp.cli.serve.watcher import FileWatcher, changes
 from openapi_mcp.config import Config
-from openapi_mcp.elicitation.asking import NoConsent
+from openapi_mcp.elicitation.asker import NoConsent
 from openapi_mcp.gateway.gateway import Gateway
 from openapi_mcp.runtime.protocol import Session
 from openapi_mcp.runtime.server.grants import GRANT, Grant

@@ -116,14 +116,14 @@ class Reloader:
         """Return the digest of the settings file as it is now, by its path; empty if there is no file."""
         if not self.settings.file:
             return {}
-        from .watching import digest_of
+        from .watcher import digest_of
 
         return {self.settings.file: digest_of(self.settings.file)}
 
     def _sources(self, settings: Mapping[Path, str | None]) -> Sequence[Callable[[], Awaitable[object]]]:
         if not self.served.config.watch:
             return ()
-        from .watching import changes, changes_of_apis
+        from .watcher import changes, changes_of_apis
 
         if isinstance(self.served, Bridge):
             return changes(self.served, settings)

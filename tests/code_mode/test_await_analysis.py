@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from openapi_mcp.code_mode.awaiting import Awaited
+from openapi_mcp.code_mode.await_analysis import Awaited
 
 TOOLS = {"a", "b", "c", "wait"}
 

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from openapi_mcp import Bridge
-from openapi_mcp.answers import shaping
-from openapi_mcp.answers.shaping import PAGING
+from openapi_mcp.answers import shape
+from openapi_mcp.answers.shape import PAGING
 from openapi_mcp.runtime.result.build import CUT
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.runtime.upstream.events import CallEvents
@@ -173,7 +173,7 @@ def test_each_page_is_a_step_of_the_progress(api: ListApi, bridge: Bridge) -> No
 
 
 def test_all_pages_have_the_time_of_one_call(api: ListApi, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shaping, "_SHARE", 0.0)
+    monkeypatch.setattr(shape, "_SHARE", 0.0)
     result = api.call(bridge, "list_items", _upstream={"total_timeout": 30.0}, pages=9, select="[].id")
     assert result.structured_content == IDS[:10]
     assert "most of the call's time is over; the next page has page=2" in "".join(texts(result))

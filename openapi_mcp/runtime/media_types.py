@@ -3,6 +3,7 @@
 Specification: RFC 9110 §8.3.1 (syntax), RFC 6839 (structured suffixes), RFC 8259, RFC 7464, OpenAPI 3.2 "Media Types".
 """
 
+import codecs
 from email.message import Message
 from functools import lru_cache
 from typing import Final
@@ -31,6 +32,17 @@ CONCRETE: Final = {
 """The types that are sent for ranges: a Content-Type names one type, never a range (RFC 9110 §8.3)."""
 
 
+_MAX_LENGTH: Final = 2_000
+"""Characters of a type whose parameters are read: Python's parser takes time in proportion to the square of them."""
+
+_NO_CHARSETS: Final = frozenset({
+    *("idna", "punycode"),  # for names; they take time in proportion to the square of a text's length
+    *("raw-unicode-escape", "undefined", "unicode-escape"),
+    *("base64", "bz2", "hex", "quopri", "rot-13", "uu", "zlib"),  # from bytes to bytes, or from text to text
+})  # fmt: skip
+"""Codecs of Python that are no encodings of texts."""
+
+
 @lru_cache(_MAX_CACHED)
 def essence(content_type: str) -> str:
     """Return `type/subtype` in lower case, without parameters."""
@@ -39,10 +51,22 @@ def essence(content_type: str) -> str:
 
 def parameter(content_type: str, name: str) -> str | None:
     """Return the value of a parameter (`charset`, `boundary`), unquoted; None without it."""
+    if len(content_type) > _MAX_LENGTH:
+        return None
     message = Message()
     message["Content-Type"] = " ".join(content_type.split())
     value = message.get_param(name)
     return value[2] if isinstance(value, tuple) else value
+
+
+def codec(content_type: str) -> str:
+    """Return the name of Python's codec for the declared charset; empty if there is none, or none of texts."""
+    charset = parameter(content_type, "charset")
+    try:
+        name = codecs.lookup(charset).name if charset else ""
+    except (ValueError, LookupError):
+        return ""
+    return "" if name in _NO_CHARSETS else name
 
 
 def alternatives(content_type: str) -> tuple[str, ...]:

@@ -15,9 +15,10 @@ import httpx
 
 from ..bridge import Bridge
 from ..errors import BridgeError
+from ..runtime import media_types
 from ..runtime.protocol import Session
 from ..runtime.request.redaction import is_secret_header
-from ..runtime.result.sanitizing import Sanitizer, secrets_of
+from ..runtime.result.sanitizer import Sanitizer, secrets_of
 from ..runtime.server.grants import GRANT, Grant
 from ..runtime.tool import Tool
 from ..runtime.types import JsonObject
@@ -239,7 +240,7 @@ def _answer(bridge: Bridge, request: httpx.Request, response: httpx.Response) ->
 
 def _decoded(response: httpx.Response, body: bytes) -> str:
     try:
-        text = body.decode(response.charset_encoding or "utf-8")
+        text = body.decode(media_types.codec(response.headers.get("content-type", "")) or "utf-8")
     except (UnicodeDecodeError, LookupError):
         return f"({size(len(body))} that are not text)" if body else ""
     return _pretty(text)

@@ -1,5 +1,6 @@
 """`media_types`: parameters, families, and the types that are sent for ranges."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -20,6 +21,21 @@ from openapi_mcp.runtime import media_types
 def test_content_type_has_essence_and_parameters(content_type: str, essence: str, charset: str | None) -> None:
     assert media_types.essence(content_type) == essence
     assert media_types.parameter(content_type, "charset") == charset
+
+
+@pytest.mark.parametrize(
+    ("charset", "codec"),
+    [("UTF8", "utf-8"), ("ISO-8859-1", "iso8859-1"), ("none", ""), ("\0", ""), ("punycode", ""), ("base64", "")],
+)
+def test_codec_of_a_charset_is_one_of_texts(charset: str, codec: str) -> None:
+    assert media_types.codec(f"text/plain; charset={charset}") == codec
+
+
+@pytest.mark.parametrize("parameters", ['; a="' + ";" * 90_000, ";a=b" * 20_000, ";a*=utf-8''b" * 8000])
+def test_type_as_long_as_a_head_has_no_parameters(parameters: str) -> None:
+    start = time.process_time()
+    assert media_types.parameter(f"text/plain{parameters}", "charset") is None
+    assert time.process_time() - start < 0.5
 
 
 @pytest.mark.parametrize(

@@ -114,12 +114,7 @@ def _text(value: Any, content_type: str) -> bytes:
 
 def _charset(content_type: str) -> str:
     """Return the declared charset if Python knows it, else UTF-8."""
-    charset = media_types.parameter(content_type, "charset") or "utf-8"
-    try:
-        "".encode(charset)
-    except (LookupError, ValueError):
-        return "utf-8"
-    return charset
+    return str(media_types.parameter(content_type, "charset")) if media_types.codec(content_type) else "utf-8"
 
 
 _WRITERS: Final[tuple[tuple[Callable[[str], bool], Callable[[Any, str], bytes]], ...]] = (

@@ -36,6 +36,12 @@ or up to more if a result may hold more."""
 MAX_PARTS: Final = 1000
 """Parts of a multipart body that are read: as many as batch requests have, a twentieth of a second."""
 
+_MAX_DELIMITERS: Final = 250_000
+"""Lines of a multipart body that are looked at since they begin as a delimiter; more parts are in the last one."""
+
+_MAX_HEAD: Final = 16 * 1024
+"""Bytes in which the header fields of a part end; without that it has none. Mail servers allow lines of 998 bytes."""
+
 # Levels of multipart within multipart (RFC 2046 §5.1.6); more are not in use.
 _MAX_DEPTH: Final = 3
 # Levels of arrays and objects in a value. Deeper JSON is text only: the JSON reader of official Python clients refuses
@@ -45,6 +51,7 @@ _MAX_JSON_DEPTH: Final = 128
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
 _START_OF_JSON: Final = re.compile(rb"[\xef\xbb\xbf \t\r\n]{0,65536}+[{\[]")
 _END_OF_HEADERS: Final = re.compile(rb"\r?\n\r?\n")
+_END_OF_DELIMITER: Final = re.compile(rb"(--)?[ \t]{0,1000}+(?=\r?\n|\Z)")
 _BLOCKS: Final[dict[str, Callable[[bytes, str], JsonObject]]] = {"image": image_content, "audio": audio_content}
 
 
@@ -129,11 +136,11 @@ def _beginning(data: bytes, size: int) -> bytes:
 
 def decode(data: bytes, content_type: str) -> str:
     """Decode text by its declared charset, else by its byte order mark, else as UTF-8, else as Windows-1252."""
-    charset = media_types.parameter(content_type, "charset")
+    charset = media_types.codec(content_type)
     for encoding in filter(None, (charset, "utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else None, "utf-8-sig")):
         try:
             return data.decode(encoding)
-        except (ValueError, LookupError):  # not in this encoding; an unknown encoding, or an invalid name
+        except (ValueError, LookupError):  # not in this encoding; one that is no text's
             continue
     return data.decode("cp1252", "replace")
 
@@ -244,27 +251,46 @@ def split(body: bytes, boundary: str) -> list[BodyPart]:
 
 
 def _entities(body: bytes, boundary: str) -> Iterator[bytes]:
-    delimiter = re.compile(
-        rb"(?:\A|\r?\n)--" + re.escape(boundary.encode("latin-1", "replace")) + rb"(--)?[ \t]*(?=\r?\n|\Z)"
-    )
-    delimiters = delimiter.finditer(body)
-    start = next(delimiters, None)
-    while start is not None and not start.group(1):
+    start = next(delimiters := _delimiters(body, b"--" + boundary.encode("latin-1", "replace")), None)
+    while start is not None and not start.is_last:
         end = next(delimiters, None)
-        yield body[start.end() : end.start() if end else len(body)]
+        yield body[start.end : end.start if end else len(body)]
         start = end
+
+
+class _Delimiter(NamedTuple):
+    """A delimiter: where its line starts and ends, the line end before it included, and whether it is the last."""
+
+    start: int
+    end: int
+    is_last: bool
+
+
+def _delimiters(body: bytes, dashes: bytes) -> Iterator[_Delimiter]:
+    """Yield the delimiters, among the first lines that begin as one. No search holds up other threads for long."""
+    position = 0 if body.startswith(dashes) else body.find(b"\n" + dashes) + 1
+    for _ in range(_MAX_DELIMITERS):
+        if not position and not body.startswith(dashes):
+            return
+        after = position + len(dashes)
+        line = _END_OF_DELIMITER.match(body, after)
+        if line:
+            before = 2 if body[max(position - 2, 0) : position] == b"\r\n" else 1
+            yield _Delimiter(max(position - before, 0), line.end(), bool(line[1]))
+        position = body.find(b"\n" + dashes, after - 1) + 1
+        if not position:
+            return
 
 
 def _part(entity: bytes) -> BodyPart:
     """Parse headers, an empty line and the bytes; the line end of the delimiter precedes the first header."""
-    blank = _END_OF_HEADERS.search(entity)
+    blank = _END_OF_HEADERS.search(entity, 0, _MAX_HEAD)
     head, data = (entity[: blank.start()], entity[blank.end() :]) if blank else (b"", entity.lstrip(b"\r\n"))
     headers = BytesHeaderParser().parsebytes(head.lstrip(b"\r\n"))
-    name = headers.get_param("name", header="content-disposition")
     return BodyPart(
         str(headers.get("content-type", "text/plain")),
         _decode_transfer(headers, data),
-        name if isinstance(name, str) else None,
+        media_types.parameter(str(headers.get("content-disposition", "")), "name"),
     )
 
 

@@ -25,6 +25,9 @@ _TAG: Final = re.compile(r"</?([A-Za-z][A-Za-z0-9:-]*)(?:[^>\"']|\"[^\"]*\"|'[^'
 _MAX_TAG: Final = 2000
 """Characters of a tag whose quotes are respected; a longer one ends at the next `>`."""
 
+_BEYOND: Final = re.compile("&#[0-9]{1000,}+;?")
+"""A reference with more digits than characters have; from 4,300 on, Python makes no number of them (§13.2.5.80)."""
+
 _UNSEEN: Final = frozenset({"script", "style", "noscript", "template", "svg", "math", "iframe"})
 _BLOCK_NAMES: Final = (
     "address article aside blockquote br dd details div dl dt fieldset figcaption figure footer form header hr li "
@@ -78,4 +81,4 @@ def _tag_end(page: str, start: int) -> int:
 
 def _plain(text: str) -> str:
     """Return a text of the source as it is seen: white space is one space, references are characters."""
-    return html.unescape(text.replace("\n", " "))
+    return html.unescape(_BEYOND.sub("\N{REPLACEMENT CHARACTER}", text.replace("\n", " ")))

@@ -81,6 +81,7 @@ def test_json_labelled_as_html_is_json() -> None:
         "<a '" * 100_000,
         "<svg>" * 100_000,
         "&" * 100_000,
+        "&#" + "9" * 100_000 + ";",
         "<script" * 100_000,
         "<script>",
     ],

@@ -12,7 +12,7 @@ import pytest
 
 from openapi_mcp.runtime.result.build import CUT, to_result
 from openapi_mcp.runtime.result.content import MAX_PARTS
-from openapi_mcp.runtime.result.sanitizing import Sanitizer
+from openapi_mcp.runtime.result.sanitizer import Sanitizer
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.runtime.upstream.client import MAX_RESPONSE_BYTES
 from tests.runtime.making import tool
@@ -169,6 +169,29 @@ def test_200_000_parts_keep_the_limit(part: bytes) -> None:
     assert size(made) < 2 * LIMIT
     assert len(made.content) <= MAX_PARTS + 1
     assert f"{MAX_PARTS} of 200000 parts" in first_text(made)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("content", "boundary"),
+    [
+        (b"--b\r\n" + b"A: b\r\n" * 2_000_000 + b"\r\n", "b"),
+        (b"--b\r\nContent-Disposition: form-data; name=" + b'a";' * 5_000_000 + b"\r\n\r\nx", "b"),
+        (b"\r\n--" * 4_000_000, "-"),
+        (b"\n--b" * 4_000_000, "b"),
+        (b"--b" + b" " * MAX_RESPONSE_BYTES + b"c", "b"),
+    ],
+    ids=["fields", "parameters", "dashes", "delimiters", "white space"],
+)
+def test_malformed_parts_take_little_time(content: bytes, boundary: str) -> None:
+    assert size(result(content, f"multipart/mixed; boundary={boundary}")) < 2 * LIMIT
+
+
+@pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "undefined", "rot13", "zlib"])
+def test_codecs_of_names_and_literals_are_no_charsets(charset: str) -> None:
+    text = r"a-b\x41" + "z" * 1_000_000
+    made = result(text.encode(), f"text/plain; charset={charset}")
+    assert made.content[1]["text"].startswith(r"a-b\x41zzz")
 
 
 @pytest.mark.timeout(60)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from openapi_mcp.runtime.result.build import to_result
 from openapi_mcp.runtime.result.problem_details import summary
-from openapi_mcp.runtime.result.sanitizing import Sanitizer
+from openapi_mcp.runtime.result.sanitizer import Sanitizer
 from openapi_mcp.runtime.tool import Argument, Tool
 from tests.runtime.making import tool
 

@@ -9,7 +9,7 @@ import pytest
 from openapi_mcp.runtime.errors import ArgumentError
 from openapi_mcp.runtime.result import projection
 from openapi_mcp.runtime.result.projection import Projection, ProjectionError, outline, project
-from openapi_mcp.runtime.result.sanitizing import NO_SECRETS, Sanitizer
+from openapi_mcp.runtime.result.sanitizer import NO_SECRETS, Sanitizer
 
 ITEMS = [{"id": number, "name": f"n{number}", "owner": {"login": "ada"}} for number in range(3)]
 ANSWER: dict[str, Any] = {"items": ITEMS, "total": 3}

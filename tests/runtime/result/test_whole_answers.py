@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from openapi_mcp.runtime.protocol.revisions import HANDSHAKE, STATELESS
 from openapi_mcp.runtime.result.build import to_result
-from openapi_mcp.runtime.result.sanitizing import NO_SECRETS
+from openapi_mcp.runtime.result.sanitizer import NO_SECRETS
 from openapi_mcp.runtime.tool import Tool
 from openapi_mcp.runtime.types import CallToolResult
 from tests.compiling import tool_of

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -140,8 +140,8 @@ def _parameter(option: Option, *, checked_later: bool = False) -> inspect.Parame
         kind = _choices(option)
     details: dict[str, Any] = {"help": option.help, "min": option.minimum, "max": option.maximum}
     details |= {"metavar": _metavar(option) or None, "envvar": option.variable}
-    if option.name == "tool":
-        details["autocompletion"] = _tool_names
+    if option.name in _COMPLETIONS:
+        details["autocompletion"] = _COMPLETIONS[option.name]
     is_flag = option.kind is bool
     return inspect.Parameter(
         option.name,
@@ -159,6 +159,24 @@ def _tool_names(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     from .shell.completion import tool_names
 
     return tool_names(ctx, incomplete)
+
+
+def _arguments(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Return the arguments that a shell may complete a word to."""
+    from .shell.completion import arguments
+
+    return arguments(ctx, incomplete)
+
+
+def _documents(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Return what a shell may complete the first word to, besides files."""
+    from .shell.completion import documents
+
+    return documents(ctx, incomplete)
+
+
+_COMPLETIONS: Final = {"spec": _documents, "tool": _tool_names, "arguments": _arguments}
+"""Functions that complete a word of the command line, by the name of its option."""
 
 
 def _choices(option: Option) -> Any:

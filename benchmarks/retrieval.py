@@ -28,8 +28,8 @@ from typing import Any, Final
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.config import Config
 from openapi_mcp.modes import Mode
+from openapi_mcp.runtime.search.index_store import sentences
 from openapi_mcp.runtime.search.ranking import Hit, Search
-from openapi_mcp.runtime.search.stored import sentences
 from openapi_mcp.runtime.search.vectors import sentence_model
 from openapi_mcp.runtime.tool import Tool
 

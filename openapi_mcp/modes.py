@@ -12,7 +12,7 @@ from .runtime.tool import Tool
 from .token_budget import tokens, tokens_of_bytes
 
 if TYPE_CHECKING:
-    from .runtime.search.stored import IndexStore
+    from .runtime.search.index_store import IndexStore
 
 
 class Mode(StrEnum):

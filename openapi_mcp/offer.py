@@ -17,7 +17,7 @@ from .runtime.tool import Tool
 
 if TYPE_CHECKING:
     from .authorization.rights import ScopeRights
-    from .runtime.search.stored import IndexStore
+    from .runtime.search.index_store import IndexStore
     from .skills.skill import Skill
     from .skills.source import ApiSkills
 

@@ -17,7 +17,7 @@ from hypothesis.internal.constants_ast import Constants
 from examples.petstore.api import create_app
 from openapi_mcp.cache import files as cache_files
 from openapi_mcp.cli import console
-from openapi_mcp.runtime.search import stored
+from openapi_mcp.runtime.search import index_store
 from tests.installation import installation, npm_packages, run
 from tests.servers import running
 
@@ -115,7 +115,7 @@ def shared_folder(name: str) -> Path:
 @pytest.fixture(autouse=True)
 def _without_sentence_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search in the tests as where the extra `search` is not installed; its own tests undo that."""
-    monkeypatch.setattr(stored, "sentence_model", lambda: None)
+    monkeypatch.setattr(index_store, "sentence_model", lambda: None)
 
 
 @pytest.fixture(autouse=True)

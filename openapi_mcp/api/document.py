@@ -17,7 +17,7 @@ from ..errors import Problem, UsageError
 from ..runtime.errors import RequestError
 from ..runtime.request.build import RequestOptions
 from ..runtime.request.credentials import read_variables
-from ..runtime.result.sanitizing import secrets_of
+from ..runtime.result.sanitizer import secrets_of
 from ..runtime.tool import SecurityScheme, Tool
 from ..runtime.types import Implementation
 from . import traffic

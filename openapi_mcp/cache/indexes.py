@@ -17,7 +17,7 @@ WORDS = Path(__file__).parents[1] / "runtime" / "search" / "words.npz"
 class IndexCache:
     """The indexes of some tools; `state` is equal for the same tools only, and so is its `repr`.
 
-    The table of words is a part of the index's key too. What is read here is checked by `runtime.search.stored`.
+    The table of words is a part of the index's key too. What is read here is checked by `runtime.search.index_store`.
     """
 
     cache: Cache

@@ -18,7 +18,7 @@ from ..bridge import Bridge
 from ..contract.checker import Contract, Drift
 from ..runtime.json_schema.examples import example_of
 from ..runtime.request.build import RequestOptions
-from ..runtime.result.sanitizing import secrets_of
+from ..runtime.result.sanitizer import secrets_of
 from ..runtime.server.catalog import Catalog
 from ..runtime.server.server import Server
 from ..runtime.tool import Argument, Tool

@@ -11,7 +11,7 @@ import httpx
 
 from ..bridge import Bridge
 from ..errors import UsageError
-from ..runtime.arguments.checking import check, prepare
+from ..runtime.arguments.validation import check, prepare
 from ..runtime.errors import RuntimeFailure
 from ..runtime.request.build import RequestOptions, build_request
 from ..runtime.request.context import context_of

@@ -16,7 +16,7 @@ from ..runtime.request.redaction import SECRET_NAME, is_secret_header, redact, s
 from ..runtime.result import hidden_characters
 
 if TYPE_CHECKING:  # it brings httpx, which `main` prepares first, and which `--help` does not need
-    from ..runtime.result.sanitizing import Sanitizer
+    from ..runtime.result.sanitizer import Sanitizer
 
 MIN_SECRET_LENGTH: Final = 4
 """Characters of a text that is replaced: a shorter one keeps no secret, and is part of many words."""
@@ -33,7 +33,7 @@ def hide(secrets: Iterable[str]) -> None:
     """Replace these texts by `***` in all that is written to stderr from now on."""
     known = _Secrets.known | {secret for secret in secrets if len(secret.strip()) >= MIN_SECRET_LENGTH}
     if known != _Secrets.known:
-        from ..runtime.result.sanitizing import Sanitizer
+        from ..runtime.result.sanitizer import Sanitizer
 
         _Secrets.known, _Secrets.sanitizer = known, Sanitizer(known)
 

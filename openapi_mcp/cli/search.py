@@ -8,8 +8,8 @@ from ..errors import UnknownTool, UsageError
 from ..runtime.errors import SearchUnavailable
 from ..runtime.search.answers import summary
 from ..runtime.search.explanations import reason
+from ..runtime.search.index_store import IndexStore
 from ..runtime.search.ranking import Hit
-from ..runtime.search.stored import IndexStore
 from ..runtime.search.tools import DEFAULT_LIMIT, ToolFinder
 from ..runtime.tool import Tool
 from . import console

@@ -21,7 +21,7 @@ from ..curation.keys import NEVER_PASSED_ON
 from ..errors import UsageError
 from ..options.table import DEFAULTS, SETTINGS
 from ..runtime.request.headers import is_field_name
-from ..runtime.result.sanitizing import secrets_of
+from ..runtime.result.sanitizer import secrets_of
 from ..settings.file import FILE_NAME, FileSettings, find_file, is_document, read_file
 from . import console
 

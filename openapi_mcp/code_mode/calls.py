@@ -21,7 +21,7 @@ from ..runtime.arguments import prepare_aside
 from ..runtime.errors import RuntimeFailure
 from ..runtime.result.build import CUT, CUT_START, NO_CONTENT
 from ..runtime.result.headers import HEADERS
-from ..runtime.result.sanitizing import Sanitizer
+from ..runtime.result.sanitizer import Sanitizer
 from ..runtime.server.catalog import BuiltinTool, CallByName, ListedTool
 from ..runtime.server.deviations import DEVIATIONS
 from ..runtime.server.grants import subject

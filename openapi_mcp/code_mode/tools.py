@@ -21,8 +21,8 @@ from typing import Any, Final
 
 from ..runtime import background
 from ..runtime.result import truncation
+from ..runtime.search.index_store import IndexStore
 from ..runtime.search.signatures import Definition, Field, Signature
-from ..runtime.search.stored import IndexStore
 from ..runtime.search.tools import ToolPresentation, common_annotations, discovery_tools
 from ..runtime.server.catalog import BuiltinTool, CallByName, Catalog, ListedTool
 from ..runtime.tool import Tool

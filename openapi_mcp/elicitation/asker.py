@@ -16,7 +16,7 @@ from ..runtime.errors import RuntimeFailure
 from ..runtime.protocol import ToolCall, elicitation, jsonrpc
 from ..runtime.protocol.elicitation import FORM, URL, Form, FormAnswer, Question, Retry, WebPage
 from ..runtime.protocol.jsonrpc import Refusal
-from ..runtime.result.sanitizing import Sanitizer
+from ..runtime.result.sanitizer import Sanitizer
 from ..runtime.server.catalog import BuiltinTool, ListedTool
 from ..runtime.server.grants import subject
 from ..runtime.server.hooks import Notify

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from ..runtime.result.sanitizing import Sanitizer
+from ..runtime.result.sanitizer import Sanitizer
 from ..runtime.tool import Tool
 from ..runtime.upstream.events import NO_EVENTS, CallEvents
 from .asker import ASKER, ClientQuestions, NoConsent, purpose_of, signer

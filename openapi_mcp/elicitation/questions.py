@@ -10,7 +10,7 @@ from typing import Any, Final
 from ..runtime.protocol import jsonrpc
 from ..runtime.protocol.elicitation import Form, FormAnswer
 from ..runtime.request.redaction import SECRET_NAME, redact
-from ..runtime.result.sanitizing import REDACTED, Sanitizer
+from ..runtime.result.sanitizer import REDACTED, Sanitizer
 from ..runtime.tool import Tool
 
 MAX_SHOWN_ARGUMENTS: Final = 20

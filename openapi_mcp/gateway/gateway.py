@@ -21,7 +21,7 @@ from ..instructions import PROGRAMMED, SEARCHED
 from ..offer import Offer, ServedTools
 from ..runtime.protocol import ServerDescription
 from ..runtime.request.redaction import redact
-from ..runtime.result.sanitizing import Sanitizer, secrets_of
+from ..runtime.result.sanitizer import Sanitizer, secrets_of
 from ..runtime.server.catalog import BuiltinTool, CallByName, Catalog
 from ..runtime.server.hooks import Elicitor, Monitor, Observer, OperationFollower
 from ..runtime.server.server import Server

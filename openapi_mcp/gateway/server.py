@@ -11,7 +11,7 @@ import httpx
 
 from ..runtime.protocol import ServerDescription
 from ..runtime.request.build import RequestOptions
-from ..runtime.result.sanitizing import Sanitizer
+from ..runtime.result.sanitizer import Sanitizer
 from ..runtime.server.calls import Calls
 from ..runtime.server.catalog import BuiltinTool, Catalog, ListedTool
 from ..runtime.server.hooks import Elicitor, OperationFollower

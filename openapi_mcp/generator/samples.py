@@ -15,7 +15,7 @@ from functools import partial
 from itertools import islice, product
 from typing import Any, Final, TypeAlias
 
-from ..runtime.arguments.checking import prepare
+from ..runtime.arguments.validation import prepare
 from ..runtime.errors import RuntimeFailure
 from ..runtime.json_schema.judge import BudgetSpent, Judge
 from ..runtime.json_schema.sample_values import numbers, strings

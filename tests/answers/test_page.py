@@ -18,7 +18,7 @@ from openapi_mcp.runtime.result.projection import (
     ProjectionError,
     project,
 )
-from openapi_mcp.runtime.result.sanitizing import NO_SECRETS
+from openapi_mcp.runtime.result.sanitizer import NO_SECRETS
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "projection.md").read_text()

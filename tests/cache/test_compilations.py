@@ -25,8 +25,8 @@ from openapi_mcp.cache.compilations import CompilationCache
 from openapi_mcp.cache.files import VARIABLE, Cache
 from openapi_mcp.compilation import BaseUrlOptions, CompileOptions
 from openapi_mcp.config import Config
-from openapi_mcp.runtime.search import stored
-from openapi_mcp.runtime.search.stored import MIN_STORED_TOOLS
+from openapi_mcp.runtime.search import index_store
+from openapi_mcp.runtime.search.index_store import MIN_STORED_TOOLS
 from openapi_mcp.runtime.search.tools import ToolFinder
 from openapi_mcp.selection import Selection
 from openapi_mcp.tools import compiler
@@ -312,7 +312,7 @@ def test_index_of_the_search_is_kept_with_the_tools(tmp_path: Path, monkeypatch:
     assert second.indexes is not None
     data = second.indexes.load(second.tools)
     assert data is not None
-    assert len(stored.load(data, len(second.tools))[0]) == len(second.tools)
+    assert len(index_store.load(data, len(second.tools))[0]) == len(second.tools)
     assert second.indexes.load(second.tools[1:]) is None, "other tools have an index of their own"
     changed = synthetic.document(MIN_STORED_TOOLS) | {"info": {"title": "Another", "version": "1"}}
     source.write_text(json.dumps(changed))

@@ -4,7 +4,7 @@ from typing import Any
 
 from openapi_mcp.elicitation.questions import MAX_SHOWN_ARGUMENTS, is_consent, question
 from openapi_mcp.runtime.protocol.elicitation import FormAnswer
-from openapi_mcp.runtime.result.sanitizing import NO_SECRETS, Sanitizer
+from openapi_mcp.runtime.result.sanitizer import NO_SECRETS, Sanitizer
 from tests.compiling import tool_of
 
 TOOL = tool_of({}, "/pets/{petId}", "delete", parameters=[])

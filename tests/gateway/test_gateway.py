@@ -24,7 +24,7 @@ from openapi_mcp.cli.settings import HttpSettings, Settings
 from openapi_mcp.errors import BridgeError, UsageError
 from openapi_mcp.gateway.gateway import Gateway
 from openapi_mcp.runtime.protocol import Session
-from openapi_mcp.runtime.search.stored import MIN_STORED_TOOLS
+from openapi_mcp.runtime.search.index_store import MIN_STORED_TOOLS
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.telemetry.records import CallRecord, Recorder
 from tests.servers import running

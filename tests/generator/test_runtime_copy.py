@@ -35,7 +35,7 @@ COMMAND_LINE_ONLY = {
 """Search mode, and serving from several processes."""
 
 LATE = {
-    *(PurePosixPath("arguments", f"{name}.py") for name in ("__init__", "advice", "checking", "spelling")),
+    *(PurePosixPath("arguments", f"{name}.py") for name in ("__init__", "advice", "spelling", "validation")),
     PurePosixPath("protocol/trace_context.py"),
     *(PurePosixPath("server", f"{name}.py") for name in ("deviations", "functions", "related_tools")),
     *(PurePosixPath("result", f"{name}.py") for name in ("build", "error_hints", "html_text", "problem_details")),

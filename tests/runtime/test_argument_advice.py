@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from openapi_mcp.runtime import json_schema
-from openapi_mcp.runtime.arguments.checking import check, prepare
 from openapi_mcp.runtime.arguments.spelling import did_you_mean, nearest
+from openapi_mcp.runtime.arguments.validation import check, prepare
 from openapi_mcp.runtime.json_schema.examples import example_of
 from openapi_mcp.runtime.types import MISSING, Schema
 from tests.runtime.making import tool

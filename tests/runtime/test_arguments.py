@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openapi_mcp.runtime import json_schema
-from openapi_mcp.runtime.arguments.checking import prepare
 from openapi_mcp.runtime.arguments.spelling import near_name
+from openapi_mcp.runtime.arguments.validation import prepare
 from openapi_mcp.runtime.errors import ArgumentError
 from openapi_mcp.runtime.types import Schema
 from tests.runtime.making import tool

@@ -15,7 +15,7 @@ from jsonschema.exceptions import ValidationError
 from referencing.exceptions import Unresolvable
 
 from openapi_mcp.runtime.arguments import check_aside
-from openapi_mcp.runtime.arguments.checking import check
+from openapi_mcp.runtime.arguments.validation import check
 from openapi_mcp.runtime.json_schema import MAX_SEARCHED, patterns, repetition, undeclared_names, verdict
 from openapi_mcp.runtime.json_schema.judge import MAX_FAILURES, BudgetSpent, Judge
 from openapi_mcp.runtime.types import Schema

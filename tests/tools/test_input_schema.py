@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.runtime.arguments.checking import prepare
+from openapi_mcp.runtime.arguments.validation import prepare
 from openapi_mcp.runtime.errors import ArgumentError
 from tests.compiling import STRING, Json, json_body, ref, schemas, tool_of
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from openapi_mcp.runtime.arguments.checking import prepare
+from openapi_mcp.runtime.arguments.validation import prepare
 from openapi_mcp.runtime.request.build import RequestOptions, build_request
 from openapi_mcp.runtime.tool import Encoding, MediaType, RequestBody
 from tests.compiling import STRING, Json, argument, compiled_operation, json_body, kinds, ref, schemas, tool_of

@@ -20,7 +20,7 @@ async def prepare_aside(tool: ToolDescription, arguments: Mapping[str, Any]) -> 
     """Return and raise as `prepare`; only small arguments that fit are judged while the event loop waits."""
     if _surely_fit(tool, arguments):
         return dict(arguments)
-    from .checking import prepare
+    from .validation import prepare
 
     return await background.run(_lane(arguments), prepare, tool, arguments)
 
@@ -29,7 +29,7 @@ async def check_aside(tool: ToolDescription, arguments: Mapping[str, Any]) -> tu
     """Return and raise as `check`; only small arguments that fit are judged while the event loop waits."""
     if _surely_fit(tool, arguments):
         return dict(arguments), ""
-    from .checking import check
+    from .validation import check
 
     return await background.run(_lane(arguments), check, tool, arguments)
 

@@ -10,7 +10,7 @@ from typing import Any
 from ..types import Schema
 from .patterns import undecided_patterns
 from .quick import QuickValidator, accepts, verdict
-from .undeclared import MAX_SEARCHED, UndeclaredNames, is_flat_and_declared, undeclared_names
+from .undeclared_names import MAX_SEARCHED, UndeclaredNames, is_flat_and_declared, undeclared_names
 
 __all__ = [
     "MAX_SEARCHED",

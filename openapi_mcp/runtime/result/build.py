@@ -20,7 +20,7 @@ from ..upstream import redirects
 from ..upstream.client import TRUNCATED
 from ..upstream.http11 import content_type
 from . import content, headers, html_text, links, truncation
-from .sanitizing import NO_SECRETS, Sanitizer
+from .sanitizer import NO_SECRETS, Sanitizer
 
 if TYPE_CHECKING:
     from .error_hints import SentCall

@@ -23,7 +23,7 @@ from ..background import exceeds
 from ..errors import ArgumentError
 from ..upstream.http11 import content_type, raw_headers
 from . import content, partial_json
-from .sanitizing import Sanitizer
+from .sanitizer import Sanitizer
 
 MAX_LENGTH: Final = 2_000
 """Characters of an expression: more than people write, and few enough that its parser needs no limit of its own."""

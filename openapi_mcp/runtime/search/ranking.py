@@ -18,12 +18,12 @@ from itertools import chain
 from typing import Final
 
 from ..tool import Tool
-from . import stored
+from . import index_store
 from .dependencies import Dependencies, Producer
 from .full_text import FullText
 from .index import IndexedTool
+from .index_store import IndexStore, Sentences
 from .intents import request_intents, tool_intents
-from .stored import IndexStore, Sentences
 from .vectors import word_table
 from .vocabulary import STOP_WORDS, SYNONYM_SETS, compounds, stem, words
 
@@ -183,7 +183,7 @@ class Search:
         self, tools: Iterable[Tool], store: IndexStore | None = None, sentences: Sentences | None = None
     ) -> None:
         self._tools = tuple(tools)
-        self._entries, self._vectors = stored.index(self._tools, store)
+        self._entries, self._vectors = index_store.index(self._tools, store)
         self._sentences = sentences
         self._intents = [tool_intents(tool) for tool in self._tools]
         self._dependencies = Dependencies(self._tools)

@@ -22,8 +22,8 @@ from .full_text import is_available
 from .topics import TOOLS_PER_PAGE, TOPICS_PER_PAGE, Topics, topics
 
 if TYPE_CHECKING:
+    from .index_store import IndexStore
     from .ranking import Hit, Search
-    from .stored import IndexStore
 
 __all__ = ["ToolPresentation", "builtin_tools", "discovery_tools", "search_catalog", "topics"]
 
@@ -202,8 +202,8 @@ class ToolFinder:
         return shown, [] if exact or 2 * len(unknown) <= count else unknown
 
     def _made(self) -> "Search":
+        from .index_store import SENTENCE_SECONDS, sentences
         from .ranking import Search
-        from .stored import SENTENCE_SECONDS, sentences
 
         seconds = SENTENCE_SECONDS if self._sentence_seconds is None else self._sentence_seconds
         tools = tuple(self.tools.values())

@@ -20,7 +20,7 @@ from ..protocol import jsonrpc
 from ..request import build
 from ..request.build import RequestOptions, build_request
 from ..request.context import FORWARDED, context_of, guess_hint
-from ..result.sanitizing import Sanitizer, secrets_of
+from ..result.sanitizer import Sanitizer, secrets_of
 from ..tool import Tool
 from ..types import MISSING, CallToolResult, ToolDescription, error_result
 from ..upstream.client import Upstream

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 from .. import jsontext
 from ..errors import CursorError
 from ..protocol import STATELESS
-from ..result.sanitizing import Sanitizer
+from ..result.sanitizer import Sanitizer
 from ..tool import Tool
 from ..types import CallToolResult, ToolDescription
 from ..upstream.events import CallEvents

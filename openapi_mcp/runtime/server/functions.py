@@ -102,7 +102,7 @@ class Api:
         arguments = function.arguments(args, kwargs, from_client)
         if arguments == from_client:
             return arguments
-        from ..arguments.checking import prepare
+        from ..arguments.validation import prepare
 
         return prepare(function.tool, arguments)
 

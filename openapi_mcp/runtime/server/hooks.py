@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 import httpx
 
 from ..protocol import ResourceRequest, TaskRequest, ToolCall
-from ..result.sanitizing import Sanitizer
+from ..result.sanitizer import Sanitizer
 from ..tool import Tool
 from ..types import CallToolResult, JsonObject
 from ..upstream.client import Upstream

@@ -18,7 +18,7 @@ import httpx
 from .. import event_streams, media_types
 from ..protocol import LogLevel, ToolCall, jsonrpc
 from ..request.redaction import redact
-from ..result.sanitizing import NO_SECRETS, Sanitizer
+from ..result.sanitizer import NO_SECRETS, Sanitizer
 from ..tool import Tool
 from ..upstream.events import CallEvents
 from ..upstream.timers import Timers

@@ -15,7 +15,7 @@ import httpx
 
 from ...runtime import jsontext, media_types
 from ...runtime.request.redaction import without_user
-from ...runtime.result.sanitizing import Sanitizer
+from ...runtime.result.sanitizer import Sanitizer
 from ...runtime.types import MISSING
 from .expressions import Expression
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openapi_mcp.runtime.search import stored, vectors
+from openapi_mcp.runtime.search import index_store, vectors
+from openapi_mcp.runtime.search.index_store import InvalidIndex, Sentences, sentences
 from openapi_mcp.runtime.search.ranking import Search
-from openapi_mcp.runtime.search.stored import InvalidIndex, Sentences, sentences
 from openapi_mcp.runtime.search.tools import ToolFinder
 from openapi_mcp.runtime.search.vectors import SentenceModel, SentenceVectors, sentence_model
 from openapi_mcp.runtime.tool import Tool
@@ -69,13 +69,13 @@ class Encoder:
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     model = sentence_model()
     assert model is not None, "the dependency group `test` has the model"
-    monkeypatch.setattr(stored, "sentence_model", lambda: model)
+    monkeypatch.setattr(index_store, "sentence_model", lambda: model)
 
 
 @pytest.fixture
 def letters(monkeypatch: pytest.MonkeyPatch) -> Encoder:
     encoder = Encoder()
-    monkeypatch.setattr(stored, "sentence_model", lambda: SentenceModel(encoder, "1"))
+    monkeypatch.setattr(index_store, "sentence_model", lambda: SentenceModel(encoder, "1"))
     return encoder
 
 
@@ -130,7 +130,7 @@ def test_time_of_a_search_is_bounded_and_the_next_one_goes_on(
 def test_too_many_tools_are_searched_without_the_model(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(stored, "MAX_SENTENCE_TOOLS", len(TOOLS) - 1)
+    monkeypatch.setattr(index_store, "MAX_SENTENCE_TOOLS", len(TOOLS) - 1)
     assert sentences(TOOLS) is None
     assert "6 tools are more than the 5 that the sentence model reads" in caplog.text
 
@@ -138,17 +138,17 @@ def test_too_many_tools_are_searched_without_the_model(
 def test_vectors_of_other_texts_and_damaged_ones_are_made_anew(letters: Encoder) -> None:
     made = SentenceVectors(TOOLS, SentenceModel(letters, "1"))
     assert made.make(math.inf)
-    data = stored.dump_sentences(made)
-    assert np.array_equal(stored.load_sentences(data, made.texts), made.matrix)
+    data = index_store.dump_sentences(made)
+    assert np.array_equal(index_store.load_sentences(data, made.texts), made.matrix)
     not_numbers = np.full(made.matrix.shape, np.nan, "<f2").tobytes()
     for wrong in (b"", data[:-1], data + b"12", data[:-1] + b"\1", b"\n" + data):
         with pytest.raises(InvalidIndex):
-            stored.load_sentences(wrong, made.texts)
+            index_store.load_sentences(wrong, made.texts)
     for content in (b"", not_numbers, not_numbers[:-2]):
         with pytest.raises(InvalidIndex):
-            stored.load_sentences(stored._sentences_header(content, made.texts) + content, made.texts)
+            index_store.load_sentences(index_store._sentences_header(content, made.texts) + content, made.texts)
     with pytest.raises(InvalidIndex):
-        stored.load_sentences(data, made.texts[1:])
+        index_store.load_sentences(data, made.texts[1:])
     store = Store()
     store.data["sentences 1"] = data[:-1]
     assert Search(TOOLS, sentences=sentences(TOOLS, store)).find("delete a customer", 1)

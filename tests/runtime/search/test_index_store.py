@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from benchmarks import synthetic
 from openapi_mcp.document.model import Document
-from openapi_mcp.runtime.search import stored
+from openapi_mcp.runtime.search import index_store
 from openapi_mcp.runtime.search.index import IndexedTool
+from openapi_mcp.runtime.search.index_store import MIN_STORED_TOOLS, InvalidIndex
 from openapi_mcp.runtime.search.ranking import Search
-from openapi_mcp.runtime.search.stored import MIN_STORED_TOOLS, InvalidIndex
 from openapi_mcp.runtime.tool import Tool
 from openapi_mcp.tools.compiler import build
 
@@ -28,7 +28,7 @@ def tools() -> tuple[Tool, ...]:
 
 @cache
 def made() -> bytes:
-    return stored.dump(*stored.index(tools()))
+    return index_store.dump(*index_store.index(tools()))
 
 
 class Store:
@@ -63,12 +63,12 @@ def test_stored_index_gives_the_same_answers() -> None:
 
 
 def test_index_is_read_as_it_was_written_and_always_the_same() -> None:
-    entries, vectors = stored.index(tools())
-    read, others = stored.load(stored.dump(entries, vectors), len(tools()))
+    entries, vectors = index_store.index(tools())
+    read, others = index_store.load(index_store.dump(entries, vectors), len(tools()))
     assert fields(read) == fields(entries)
     assert dict(others.counts) == dict(vectors.counts)
     assert np.array_equal(others.matrix, vectors.matrix)
-    assert stored.dump(*stored.index(tools())) == made()
+    assert index_store.dump(*index_store.index(tools())) == made()
 
 
 def test_few_tools_are_indexed_anew() -> None:
@@ -86,7 +86,7 @@ def test_damaged_index_is_made_anew() -> None:
 
 def with_content(content: object, floats: bytes) -> bytes:
     data = json.dumps(content).encode() + b"\n" + floats
-    return stored._header(data) + data
+    return index_store._header(data) + data
 
 
 GOOD = json.loads(made().split(b"\n", 2)[1])
@@ -108,7 +108,7 @@ WRONG = {
 @pytest.mark.parametrize("content", WRONG.values(), ids=WRONG)
 def test_content_of_another_form_is_refused(content: object) -> None:
     with pytest.raises(InvalidIndex):
-        stored.load(with_content(content, FLOATS), len(tools()))
+        index_store.load(with_content(content, FLOATS), len(tools()))
 
 
 NOT_NUMBERS = np.full(len(FLOATS) // 4, np.nan, "<f4").tobytes()
@@ -117,7 +117,7 @@ NOT_NUMBERS = np.full(len(FLOATS) // 4, np.nan, "<f4").tobytes()
 @pytest.mark.parametrize("floats", [b"", FLOATS[:-1], FLOATS + b"1234", NOT_NUMBERS], ids=range(4))
 def test_vectors_of_another_form_are_refused(floats: bytes) -> None:
     with pytest.raises(InvalidIndex):
-        stored.load(with_content(GOOD, floats), len(tools()))
+        index_store.load(with_content(GOOD, floats), len(tools()))
 
 
 @settings(max_examples=60, deadline=None)
@@ -126,4 +126,4 @@ def test_changed_bytes_are_refused(position: int, replacement: bytes) -> None:
     changed = made()[:position] + replacement + made()[position + len(replacement) :]
     if changed != made():
         with pytest.raises(InvalidIndex):
-            stored.load(changed, len(tools()))
+            index_store.load(changed, len(tools()))

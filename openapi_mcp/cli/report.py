@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
 def printable(text: str) -> str:
     """Return a text of a document in one line, with control and direction-changing characters as U+FFFD."""
+    line = " ".join(text.split())
+    if line.isascii() and line.isprintable():
+        return line
     return "".join(
         "\ufffd" if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn") else character
-        for character in " ".join(text.split())
+        for character in line
     )
 
 

@@ -143,12 +143,14 @@ def _has_extended_schema(root: Any) -> bool:
     waiting, seen = [root], {id(root)}
     while waiting:
         node = waiting.pop()
-        if isinstance(node, dict) and "x-mcp" in node and _OTHER_FIELDS.isdisjoint(node):
-            return True
-        values = node.values() if isinstance(node, dict) else node
-        inner = [value for value in values if isinstance(value, dict | list) and id(value) not in seen]
-        seen.update(map(id, inner))
-        waiting += inner
+        if isinstance(node, dict):
+            if "x-mcp" in node and _OTHER_FIELDS.isdisjoint(node):
+                return True
+            node = node.values()
+        for value in node:
+            if isinstance(value, (dict, list)) and id(value) not in seen:
+                seen.add(id(value))
+                waiting.append(value)
     return False
 
 

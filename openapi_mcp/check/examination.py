@@ -2,15 +2,19 @@
 
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ..bridge import Bridge
 from ..contract.checker import Drift
+from ..document.addresses import is_remote
+from ..errors import DocumentError
+from ..overlay.sources import read_overlay
 from ..runtime.types import JsonObject
 from .probe import ProbeResult, probe
-from .repair.actions import overlay_of, written
+from .repair.actions import EXTRAS, overlay_of, written
 from .repair.change import Repair
 from .repair.examples import example_repairs
 from .repair.formats import format_repairs
@@ -19,6 +23,9 @@ from .report import Report, report_of
 from .rules import Finding
 from .subject import JudgedDocument
 from .traffic import NO_LOG, ContractLog, drift_findings
+
+TITLE: Final = "Repairs of "
+"""The beginning of the titles of overlays that `fix` writes."""
 
 MAX_ROUNDS: Final = 3
 """Rounds of repairs: what a missing credential hides is seen in the second, what that hides in the third."""
@@ -107,7 +114,8 @@ class _Repaired:
         self._base_url = base_url
         self._earlier: Sequence[JsonObject] = earlier["actions"] if earlier else ()
         self._root = bridge.document.as_written().root
-        self._title = f"Repairs of {bridge.implementation.title}"
+        self._title = f"{TITLE}{bridge.implementation.title}"
+        self._is_repaired = any(map(_is_repair, bridge.config.overlays))
 
     def run(self, result: ProbeResult, *, probes: bool) -> None:
         """Repair until nothing more is found, probing again after each round."""
@@ -126,9 +134,20 @@ class _Repaired:
         drifts = [*self._log.drifts, *self.result.drifts]
         found = list(repairs_of(subject, drifts, answered, self._base_url, self.result.accepted))
         found += [*format_repairs(subject, seen), *example_repairs(subject, seen)]
+        if self._is_repaired:  # its extras were chosen then; the next ones would follow in each new overlay
+            found = [each for each in found if each.rule not in EXTRAS]
         self.rounds.append(found[:MAX_REPAIRS])
         overlay = overlay_of(self.rounds, self._root, self._title, self._earlier)
         return None if overlay == self.overlay else overlay
+
+
+def _is_repair(source: str) -> bool:
+    """Return whether an overlay in a file was written by an earlier `fix`."""
+    if is_remote(source):
+        return False
+    with suppress(DocumentError):
+        return str(read_overlay(Path(source))["info"]["title"]).startswith(TITLE)
+    return False
 
 
 def applied(reopen: Reopen, overlay: JsonObject) -> Bridge:

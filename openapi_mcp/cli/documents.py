@@ -137,7 +137,7 @@ def _places(bridge: "Bridge") -> dict[str, tuple[str | int, ...]]:
 
 
 def _yaml(value: Any) -> str:
-    from ..document.yaml_text import written
+    from ..overlay.text import written
 
     return written(value, width=_LINE)
 

@@ -131,3 +131,32 @@ def test_fix_writes_an_overlay_that_other_commands_take(tmp_path: Path) -> None:
     assert "server-missing" not in {finding["rule"] for finding in after["findings"]}
     assert "nothing to repair" in check(path, "--overlay", overlay, "--fix", tmp_path / "more.yaml",
                                          "--base-url", "https://api.example.com")  # fmt: skip
+
+
+def test_a_second_fix_of_a_repaired_document_has_nothing_to_add(tmp_path: Path) -> None:
+    """Extras fill the first overlay up to its lines; the next ones are no repairs."""
+    paths = {
+        f"/things{number}": {
+            "get": {
+                "operationId": f"listThings{number}",
+                "summary": f"List things of kind {number}",
+                "responses": {"200": {"description": "OK", "content": {"application/json": {"schema": ref(number)}}}},
+            }
+        }
+        for number in range(100)
+    }
+    schemas = {
+        f"Thing{number}": {"type": "object", "properties": {"size": {"type": "integer", "minimum": number}}}
+        for number in range(100)
+    }
+    info = {"title": "Things", "version": "1"}
+    root = {"openapi": "3.1.0", "info": info, "paths": paths, "components": {"schemas": schemas}}
+    path, first, second = saved(tmp_path, root), tmp_path / "first.yaml", tmp_path / "second.yaml"
+    check(path, "--fix", first)
+    assert first.exists()
+    assert "nothing to repair" in check(path, "--overlay", first, "--fix", second)
+    assert not second.exists()
+
+
+def ref(number: int) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/Thing{number}"}

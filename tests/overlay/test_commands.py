@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from openapi_mcp.bridge import Bridge
+from openapi_mcp.cli.main import app
 from openapi_mcp.config import Config
 from openapi_mcp.errors import DocumentError
 
@@ -113,3 +115,47 @@ def test_apply_reports_what_it_cannot_do_and_exits_with_usage_errors(tmp_path: P
     wrong = run("diff", str(PETSTORE))
     assert wrong.returncode == 2
     assert "`overlay diff` takes OLD NEW" in wrong.stderr
+
+
+def test_init_names_what_stands_where_an_overlay_reaches_it(tmp_path: Path) -> None:
+    operation = {"operationId": "readIt", "deprecated": True, "description": "Reads it.", "responses": {}}
+    write_json(tmp_path / "other.json", {"get": {**operation, "operationId": "readOther"}})
+    paths = {
+        "/here": {"get": operation},
+        "/shared/{id}": {"$ref": "#/components/pathItems/one"},
+        "/a": {"$ref": "#/components/pathItems/two"},
+        "/b": {"$ref": "#/components/pathItems/two"},
+        "/other": {"$ref": "other.json"},
+    }
+    items = {
+        name: {"get": {**operation, "operationId": f"read_{name}"}, "parameters": parameters}
+        for name, parameters in (("one", [{"name": "id", "in": "path", "required": True}]), ("two", []))
+    }
+    root = {
+        "openapi": "3.1.0",
+        "info": {"title": "T", "version": "1"},
+        "paths": paths,
+        "components": {"pathItems": items},
+    }
+    spec = write_json(tmp_path / "api.json", root)
+    made = CliRunner().invoke(app, ["overlay", "init", spec])
+    assert made.exit_code == 0, made.output
+    actions = yaml.safe_load(made.stdout)["actions"]
+    assert [each["target"] for each in actions] == [
+        "$['paths']['/here']['get']",
+        "$['components']['pathItems']['one']['get']",
+    ]
+    for label in ("GET /a", "GET /b", "GET /other"):
+        assert f"{label}: left out" in made.stderr
+    (tmp_path / "starter.yaml").write_text(made.stdout)
+    before, after = (
+        Bridge.open(Config(source=spec, overlays=overlays, no_cache=True))
+        for overlays in ((), (str(tmp_path / "starter.yaml"),))
+    )
+    assert after.tools == before.tools, "also those that are deprecated"
+    assert after.problems == before.problems
+
+
+def write_json(path: Path, value: Any) -> str:
+    path.write_text(json.dumps(value))
+    return str(path)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
+from ...overlay import text as yaml_text
 from ...overlay.difference import VERSION
 from ...overlay.paths import InvalidQuery, Location, node_at, normalized, select
 from ...runtime.types import JsonObject
@@ -298,7 +299,5 @@ def _target(query: str) -> str:
 
 
 def _flow(value: Any) -> str:
-    import yaml
-
-    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=WIDTH - 14)
-    return str(text).removesuffix("\n").removesuffix("\n...")
+    text = yaml_text.written(value, width=WIDTH - 14, flow=True)
+    return text.removesuffix("\n").removesuffix("\n...")

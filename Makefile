@@ -6,14 +6,16 @@ VENV := .venv
 else
 VENV := .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 endif
-WORKERS ?= auto
+WORKERS ?=
 PYTEST_ARGS ?=
 CASES ?= 1000
 NAMES ?=
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
-PARALLEL := -n $(WORKERS) --dist worksteal
+# Half as many test processes again as cores where tests wait for the processes that they start.
+CORES_AND_HALF = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 3 // 2)')
+PARALLEL = -n $(or $(WORKERS),$(CORES_AND_HALF)) --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo quick test check format fuzz faults ui screenshots replicas corpus conformance golden renew docs prism retrieval agents clean
@@ -25,7 +27,7 @@ help: ## Show this list
 	@echo
 	@echo "  make test PYTHON=python3.13           use another Python, with an environment of its own: .venv-3.13"
 	@echo "  make test PYTEST_ARGS='-k styles'     pass arguments to pytest: run only some tests"
-	@echo "  make test WORKERS=0                   run the tests in one process (default: one per CPU core)"
+	@echo "  make test WORKERS=0                   run the tests in one process (default: three for two CPU cores)"
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -40,7 +42,7 @@ demo: $(READY) ## Run the sample API, the bridge and an MCP client (KEEP=1: leav
 	@$(BIN)/python -m examples.demo $(if $(KEEP),--keep)
 
 quick: $(READY) ## Run the tests that need no process, no network and no corpus: under a minute
-	@$(PYTEST) $(PARALLEL) -m "not (process or corpus or slow or long)" $(PYTEST_ARGS)
+	@$(PYTEST) -n $(or $(WORKERS),auto) --dist worksteal -m "not (process or corpus or slow or long)" $(PYTEST_ARGS)
 
 test: $(READY) ## Run all tests: some minutes
 	@$(PYTEST) $(PARALLEL) $(PYTEST_ARGS)

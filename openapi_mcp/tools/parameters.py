@@ -95,7 +95,7 @@ class OperationParameters:
     negotiated: Mapping[str, DeclaredHeader]
     """The declared headers Accept and Content-Type, by their names in lower case."""
     has_authorization: bool
-    """Whether the header Authorization is declared."""
+    """True if the header Authorization is declared."""
 
 
 _ORDER: Final[Mapping[str, int]] = {location: index for index, location in enumerate(STYLES)}

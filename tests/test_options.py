@@ -1,12 +1,15 @@
 """The table of options: command line, help, settings file, JSON Schema and the fields of Config agree with it."""
 
 import json
+import re
+import shlex
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from openapi_mcp.cli.main import app
@@ -145,6 +148,27 @@ def test_help_states_default_range_variable_and_repetition() -> None:
         in text
     )
     assert "Examples: openapi-mcp serve petstore.yaml" in text
+
+
+def examples_of(command: str) -> list[list[str]]:
+    """Return the words of each example at the end of a command's help, without a pipe or a redirection."""
+    lines = [line.strip() for line in help_of(command).partition("Examples:")[2].splitlines()]
+    commands = [line[line.index("openapi-mcp ") :] for line in lines if "openapi-mcp " in line.partition(";")[0]]
+    return [shlex.split(re.split(r" (?:\||>>?) ", line)[0])[1:] for line in commands]
+
+
+@pytest.mark.parametrize("command", sorted(get_command(app).commands))  # type: ignore[attr-defined]  # it is a group
+def test_help_of_each_command_ends_with_examples_that_it_reads(command: str) -> None:
+    examples = examples_of(command)
+    assert command in {name for name, *_ in examples}
+    for name, *words in examples:
+        get_command(app).commands[name].make_context(name, words)  # type: ignore[attr-defined]
+
+
+def test_examples_of_calls_fit_the_pet_store() -> None:
+    for name, spec, *words in examples_of("call"):
+        run = CliRunner().invoke(app, [name, str(ROOT / "specs" / spec), *words, "--dry-run"])
+        assert run.exit_code == 0, run.output
 
 
 def test_every_setting_is_read() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from ..errors import UsageError
+from ..options import examples
 from ..options.commands import CLIENTS
 from . import console
 from .commands import Values, command, reported_errors
@@ -55,7 +56,7 @@ def register(app: typer.Typer) -> None:
     """Register the commands."""
     command(app, epilog=INIT_EXAMPLES)(init)
     command(app, epilog=EXAMPLES)(install)
-    command(app)(uninstall)
+    command(app, epilog=examples.UNINSTALL)(uninstall)
 
 
 def init(document: str | None, force: bool, print_only: bool, debug: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from .. import __version__
 from ..errors import CallFailed, CheckFailed, UsageError
+from ..options import examples
 from . import check, console, documents, install
 from .commands import CommandGroup, Values, command, named_command, reported_errors
 
@@ -45,22 +46,7 @@ def root(
         raise typer.Exit
 
 
-SERVE_EXAMPLES = """\b
-Examples:
-  openapi-mcp serve petstore.yaml
-      for the client that starts it (stdio), or at a terminal over HTTP
-  openapi-mcp serve https://api.example.com/openapi.json --include tag:pets
-      only the operations with the tag `pets`
-  OPENAPI_MCP_AUTH_TOKEN=... openapi-mcp serve petstore.yaml --host 0.0.0.0
-      for other machines, whose clients send the token
-  openapi-mcp serve petstore.yaml --config petstore.toml
-      with options from a file; `openapi-mcp settings-schema` describes it
-  openapi-mcp serve
-      what openapi-mcp.toml in this folder says: one API or several; `openapi-mcp init` writes it
-"""
-
-
-@command(app, epilog=SERVE_EXAMPLES)
+@command(app, epilog=examples.SERVE)
 def serve(spec: str | None, transport: str | None, debug: bool, values: Values) -> None:
     """Serve the operations of SPEC as MCP tools.
 
@@ -90,24 +76,7 @@ def serve(spec: str | None, transport: str | None, debug: bool, values: Values) 
             stdio.serve(settings, served)
 
 
-INSPECT_EXAMPLES = """\b
-Examples:
-  openapi-mcp inspect petstore.yaml
-      the tools by tag with what each costs, and what is wrong with the document
-  openapi-mcp inspect petstore.yaml --sort cost
-      the most expensive tools first
-  openapi-mcp inspect petstore.yaml createPet
-      one tool: its arguments, credentials and schemas
-  openapi-mcp inspect https://api.example.com --read-only --include tag:pets
-      what these options leave
-  openapi-mcp inspect petstore.yaml | cut -f1,3
-      into a pipe: a line for each tool, with tabs between tool, method, path, title, arguments, tokens
-  openapi-mcp inspect petstore.yaml --strict
-      for CI: the exit code is 10 where there is a problem
-"""
-
-
-@command(app, epilog=INSPECT_EXAMPLES)
+@command(app, epilog=examples.INSPECT)
 def inspect(
     spec: str | None,
     tool: str | None,
@@ -125,7 +94,7 @@ def inspect(
     searches the tools. Tokens are estimated: the bytes of the tool's entry in the list, divided by four.
     """
     from ..bridge import Bridge
-    from . import inspection
+    from .inspect import output
     from .report import find_workflow, plural, workflow_json, workflow_page
 
     with reported_errors(debug):
@@ -135,7 +104,7 @@ def inspect(
             return
         if tool is not None:
             _, match = bridge.find(tool)
-            _print_json(inspection.tool_json(match)) if as_json else console.out("\n".join(inspection.tool_page(match)))
+            _print_json(output.tool_json(match)) if as_json else console.out("\n".join(output.tool_page(match)))
             return
         if not isinstance(bridge, Bridge):
             from .serve import gateway_report as of_several
@@ -143,27 +112,12 @@ def inspect(
             _print_json(of_several.gateway_json(bridge)) if as_json else of_several.print_gateway(bridge)
             count = sum(len(each.problems) for each in bridge.bridges.values()) + len(bridge.failures)
         else:
-            count = inspection.show(bridge, sort, form, validates=validate, as_json=as_json)
+            count = output.show(bridge, sort, form, validates=validate, as_json=as_json)
         if strict and count:
             raise CheckFailed(plural(count, "problem"), where=spec or "", hint="they are printed above")
 
 
-SEARCH_EXAMPLES = """\b
-Examples:
-  openapi-mcp search petstore.yaml "who bought the cat"
-      the tools for a task, the best first, as a model finds them in search mode
-  openapi-mcp search petstore.yaml "who bought the cat" --explain
-      why each was found: words that match, words that are similar, what it does
-  openapi-mcp search petstore.yaml
-      the topics of the API
-  openapi-mcp search petstore.yaml --topic pets
-      the tools with this tag, or whose paths begin so
-  openapi-mcp search petstore.yaml "add a pet" --limit 1 | cut -f2
-      into a pipe: a line for each tool, with tabs between rank, name, method, path, summary and reason
-"""
-
-
-@command(app, epilog=SEARCH_EXAMPLES)
+@command(app, epilog=examples.SEARCH)
 def search(
     spec: str | None,
     query: str | None,
@@ -187,7 +141,7 @@ def search(
         _print_json(rows) if as_json else print_rows(rows)
 
 
-@command(app)
+@command(app, epilog=examples.CALL)
 def call(
     spec: str | None,
     tool: str,
@@ -228,7 +182,7 @@ def call(
             raise CallFailed("the call failed", where=tool, hint=call_command.advice(bridge, match))
 
 
-@command(app)
+@command(app, epilog=examples.LOGIN)
 def login(
     spec: str | None,
     scheme: str | None,
@@ -252,7 +206,7 @@ def login(
         console.err(place)
 
 
-@command(app)
+@command(app, epilog=examples.LOGOUT)
 def logout(spec: str | None, scheme: str | None, debug: bool, values: Values) -> None:
     """Sign out of the API of SPEC.
 
@@ -264,7 +218,7 @@ def logout(spec: str | None, scheme: str | None, debug: bool, values: Values) ->
         console.err(login_command.sign_out(_bridge(spec, values), scheme))
 
 
-@command(app)
+@command(app, epilog=examples.GENERATE)
 def generate(
     spec: str | None,
     out: Path,
@@ -300,7 +254,7 @@ def generate(
             console.out(str(generate_command.bundle(out)))
 
 
-@command(app, "bundle")
+@command(app, "bundle", epilog=examples.BUNDLE)
 def bundle_command(folder: Path, output: Path | None, debug: bool) -> None:
     """Make the .mcpb archive of a package.
 
@@ -312,7 +266,7 @@ def bundle_command(folder: Path, output: Path | None, debug: bool) -> None:
         console.out(str(generate_command.bundle(folder, output)))
 
 
-@command(app)
+@command(app, epilog=examples.CACHE)
 def cache(action: str | None, debug: bool) -> None:
     """Show the cache of compiled tools, or clear it.
 
@@ -329,7 +283,7 @@ def cache(action: str | None, debug: bool) -> None:
         console.out(f"{cache.folder}: {size.files:,} {files} {verb}, {size.bytes:,} bytes")
 
 
-@command(app, "settings-schema")
+@command(app, "settings-schema", epilog=examples.SETTINGS_SCHEMA)
 def settings_schema() -> None:
     """Print the JSON Schema of the settings file.
 

@@ -37,7 +37,7 @@ NEVER_AT_START |= {"jsonschema", "referencing"}
 VERDICTS = {"jsonschema_rs"}
 RARE = {
     "cache.encoder",
-    "cli.inspection",
+    "cli.inspect.output",
     "cli.serve.watcher",
     "document.fetcher",
     "document.sources",

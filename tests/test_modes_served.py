@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from openapi_mcp.bridge import Bridge
-from openapi_mcp.cli.inspection import savings
+from openapi_mcp.cli.inspect.output import savings
 from openapi_mcp.config import Config
 from openapi_mcp.modes import MAX_LISTED_TOKENS, MAX_LISTED_TOOLS, Mode
 from openapi_mcp.runtime.search.tools import NAMES

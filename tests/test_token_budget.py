@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from openapi_mcp import token_budget
 from openapi_mcp.bridge import Bridge
-from openapi_mcp.cli.inspection import savings
+from openapi_mcp.cli.inspect.output import savings
 from openapi_mcp.config import Config
 from openapi_mcp.modes import Mode
 from openapi_mcp.runtime.types import Schema

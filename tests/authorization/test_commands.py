@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 
 from openapi_mcp.bridge import Bridge
-from openapi_mcp.cli import inspection
 from openapi_mcp.cli.console import secrets_of_options
+from openapi_mcp.cli.inspect import output
 from openapi_mcp.cli.settings import HttpSettings
 from openapi_mcp.config import Config
 from openapi_mcp.errors import UsageError
@@ -138,5 +138,5 @@ def test_scopes_come_from_the_cache_as_they_were_and_inspect_shows_them(
     assert scopes == {tool.name: tool.scopes for tool in compiled.tools}
     assert scopes["deletePets"] == (("pets:purge", "pets:write"), ("admin",))
     tool = cached.tool("deletePets")
-    assert inspection.tool_json(tool)["scopes"] == [["pets:purge", "pets:write"], ["admin"]]
-    assert "  scopes of a caller's token: pets:purge and pets:write" in list(inspection.tool_page(tool))
+    assert output.tool_json(tool)["scopes"] == [["pets:purge", "pets:write"], ["admin"]]
+    assert "  scopes of a caller's token: pets:purge and pets:write" in list(output.tool_page(tool))

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from openapi_mcp import Bridge, Config
-from openapi_mcp.cli.inspection import tool_page
+from openapi_mcp.cli.inspect.output import tool_page
 from openapi_mcp.generator.package import generate
 from openapi_mcp.modes import Mode
 from openapi_mcp.runtime.request.build import RequestOptions

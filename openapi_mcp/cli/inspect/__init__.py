@@ -1,1 +1,1 @@
-"""The parts of the command `inspect` that are about the look of its output."""
+"""The output of the command `inspect`, as text and JSON."""

@@ -1,4 +1,4 @@
-"""Text and JSON about the APIs of a gateway, for `serve` and `inspect`: what `report` and `inspection` say of one."""
+"""Text and JSON about the APIs of a gateway, for `serve` and `inspect`, as `report` and `inspect.output` have it of one."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -70,7 +70,7 @@ def print_gateway(gateway: Gateway) -> None:
 
 def gateway_lines(gateway: Gateway) -> Iterator[str]:
     """Yield the lines of `inspect`: the tools of each API, its problems, and what is served of all."""
-    from ..inspection import problem_lines
+    from ..inspect.output import problem_lines
 
     for name, bridge in gateway.bridges.items():
         yield f"[{name}] {heading(bridge)}: {totals(bridge, bridge.problems)}"
@@ -89,7 +89,7 @@ def gateway_lines(gateway: Gateway) -> Iterator[str]:
 
 def gateway_json(gateway: Gateway) -> dict[str, Any]:
     """Return the output of `inspect --json`."""
-    from ..inspection import bridge_json
+    from ..inspect.output import bridge_json
 
     decision = gateway.mode_decision
     return {

@@ -190,6 +190,6 @@ def _http_text(request: httpx.Request) -> str:
 
 def _savings(bridge: Bridge) -> Iterator[tuple[str, int]]:
     """Yield what `inspect` says; the document, which is read again for it, is not kept."""
-    from .. import inspection
+    from ..inspect import output
 
-    return inspection.savings(replace(bridge))
+    return output.savings(replace(bridge))

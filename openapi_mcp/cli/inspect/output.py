@@ -9,21 +9,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from .. import token_budget
-from ..bridge import Bridge
-from ..compilation import Compilation
-from ..errors import Problem
-from ..modes import Mode
-from ..runtime.protocol.output_schemas import open_schema
-from ..runtime.request.redaction import redact
-from ..runtime.search.full_text import is_available
-from ..runtime.search.tools import search_catalog
-from ..runtime.tool import Tool
-from ..selection import only_reads, read_only_candidates
-from ..token_budget import TokenBudget, tokens, tokens_of_bytes, total
-from . import console
-from .inspect.tool_list import Sort, argument_text, change, for_eyes, separated, sorted_tools
-from .report import (
+from ... import token_budget
+from ...bridge import Bridge
+from ...compilation import Compilation
+from ...errors import Problem
+from ...modes import Mode
+from ...runtime.protocol.output_schemas import open_schema
+from ...runtime.request.redaction import redact
+from ...runtime.search.full_text import is_available
+from ...runtime.search.tools import search_catalog
+from ...runtime.tool import Tool
+from ...selection import only_reads, read_only_candidates
+from ...token_budget import TokenBudget, tokens, tokens_of_bytes, total
+from .. import console
+from ..report import (
     base_urls,
     credentials,
     heading,
@@ -35,7 +34,8 @@ from .report import (
     workflow_json,
     workflow_lines,
 )
-from .settings import ProgressLine
+from ..settings import ProgressLine
+from .tool_list import Sort, argument_text, change, for_eyes, separated, sorted_tools
 
 MAX_OPERATIONS: Final = 5000
 """Operations of a document for which options are tried: it takes as long as three compilations."""
@@ -76,7 +76,7 @@ def savings(bridge: Bridge) -> Iterator[tuple[str, int]]:
 
 
 def _compile(bridge: Bridge, budget: TokenBudget) -> Compilation:
-    from ..tools import compiler
+    from ...tools import compiler
 
     return compiler.compile_document(bridge.document, replace(bridge.config.compile_options, token_budget=budget))
 
@@ -141,7 +141,7 @@ def _read_only_candidates(bridge: Bridge) -> list[str]:
     config, tools = bridge.config, bridge.tools
     if config.selection.read_only:
         selection = replace(config.selection, read_only=False)
-        from ..tools import compiler
+        from ...tools import compiler
 
         options = replace(config.compile_options, selection=selection)
         tools = compiler.compile_document(bridge.document, options).tools
@@ -163,7 +163,7 @@ def _client_lines(bridge: Bridge) -> Sequence[str]:
     """Return lines about what the profile of a client changes, if one was chosen."""
     if bridge.config.client == "generic":
         return ()
-    from ..adaptation import report
+    from ...adaptation import report
 
     searched = bridge.mode_decision.searches
     return report(bridge.compilation.tools, bridge.tools, bridge.config.profile, searched=searched)
@@ -171,7 +171,7 @@ def _client_lines(bridge: Bridge) -> Sequence[str]:
 
 def _client_json(bridge: Bridge) -> dict[str, Any]:
     """Return the profile of the client with its limits and their sources, and what it changes."""
-    from ..adaptation import changes
+    from ...adaptation import changes
 
     profile = bridge.config.profile
     made = changes(bridge.compilation.tools, bridge.tools, profile)

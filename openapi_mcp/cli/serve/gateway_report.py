@@ -1,4 +1,4 @@
-"""Text and JSON about the APIs of a gateway, for `serve` and `inspect`, as `report` and `inspect.output` have it of one."""
+"""Text and JSON about the APIs of a gateway, for `serve` and `inspect`: those of one API, for several."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

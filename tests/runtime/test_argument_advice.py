@@ -200,3 +200,13 @@ def test_schema_that_nothing_fits_has_no_example(schema: Any) -> None:
 def test_advice_is_for_the_first_two_places() -> None:
     text = refused({"address": 1, "others": "x", "code": "x", "when": 5})
     assert len(re.findall(r"for example| may be ", text)) == 2
+
+
+def test_of_very_many_names_the_likely_ones_are_compared() -> None:
+    names = [f"get_p{number}_by_id" for number in range(50_000)]
+    start = time.process_time()
+    assert nearest("getP49999ById", names) == ["get_p49999_by_id"]
+    assert nearest("getFault", [*names, "getFaults"]) == ["getFaults"]
+    assert nearest("get_fault_by_id", [*names, "get_faults_by_id"]) == ["get_faults_by_id"]
+    assert len(nearest("get_by_id", names)) == 3
+    assert time.process_time() - start < 5

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain, islice
 from typing import Any, Final
 
 from .. import jsontext
@@ -27,6 +28,10 @@ MAX_NEAREST: Final = 3
 
 _MAX_CELLS: Final = 100_000
 """Pairs of letters that are compared for one suggestion: some hundredths of a second."""
+
+_MAX_CHOICES: Final = 5_000
+"""Choices that are compared for one suggestion, which takes some hundredths of a second: of more, those with a word of
+the name come first."""
 
 _MIN_PART: Final = 3
 """Letters of a name that is found within another one."""
@@ -83,7 +88,7 @@ def nearest(name: str, choices: Iterable[str]) -> list[str]:
     words = _words_of(parts) if len(parts) > 1 or len(name) >= _MIN_PART else {}
     cells = _MAX_CELLS
     scored: list[tuple[float, int, str]] = []
-    for position, choice in enumerate(choices):
+    for position, choice in enumerate(_few(choices, folded, parts)):
         other = _plain(choice) if len(choice) <= MAX_NAME_LENGTH else ""
         if not other or not folded:
             continue
@@ -105,6 +110,17 @@ def nearest(name: str, choices: Iterable[str]) -> list[str]:
             scored.append((score, position, choice))
     best = sorted(scored)[:MAX_NEAREST]
     return [choice for score, _, choice in best if score <= best[0][0] + _MAX_WORSE]
+
+
+def _few(choices: Iterable[str], folded: str, parts: Iterable[str]) -> Iterable[str]:
+    """Return the choices; of very many first what differs in case and separators, and what has the longest word."""
+    known = list(choices)
+    if len(known) <= _MAX_CHOICES:
+        return known
+    word = max(parts, key=len, default="")
+    same = (each for each in known if each[:1].casefold() == folded[:1] and _plain(each) == folded)
+    first = dict.fromkeys(chain(same, (each for each in known if word in each.lower()), known))
+    return islice(first, _MAX_CHOICES)
 
 
 _MAX_SCORE: Final = 0.6

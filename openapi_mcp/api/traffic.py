@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..oauth.clients import OAuthSettings
     from ..oauth.sign_ins import ApiSignIns
     from ..oauth.tokens import OAuthTokens
-    from ..tasks.shared import SharedRecords
+    from ..tasks.store import SharedRecords
 
 
 def upstream(
@@ -94,7 +94,7 @@ def follower(config: Config, tools: Callable[[], Iterable[Tool]], *, may_delete:
 def _shared_records(redis: str) -> "SharedRecords":
     from ..oauth.endpoints import OAuthFailure
     from ..oauth.sealed_store import InRedis, SealedStore, name_of_server
-    from ..tasks.shared import SharedRecords
+    from ..tasks.store import SharedRecords
 
     return SharedRecords(lambda key: SealedStore(InRedis(redis, name_of_server(key)), key), (OAuthFailure, OSError))
 

@@ -28,7 +28,7 @@ from ..runtime.upstream.events import CallEvents
 from .polling import AcceptedOperation, Finished
 from .records import TaskRecord, TaskRecords
 from .routes import route_to
-from .shared import SharedRecords, SharingError
+from .store import SharedRecords, SharingError
 
 logger = logging.getLogger("openapi_mcp")
 

@@ -9,9 +9,9 @@ import pytest
 
 from openapi_mcp.oauth.sealed_store import InMemory, SealedStore
 from openapi_mcp.runtime.session_state import SESSION_STATE, SessionState
-from openapi_mcp.tasks import board, polling, shared
+from openapi_mcp.tasks import board, polling, store
 from openapi_mcp.tasks.records import TaskRecord, TaskRecords
-from openapi_mcp.tasks.shared import SharedRecords, SharingError
+from openapi_mcp.tasks.store import SharedRecords, SharingError
 from tests.tasks.jobs import RESULT
 from tests.tasks.test_board import Client, run
 
@@ -115,7 +115,7 @@ def test_a_task_that_nobody_follows_is_forgotten_soon_and_one_that_has_ended_is_
     asyncio.run(write(record, KEY))
     asyncio.run(write(record.changed(status="completed", outcome={"result": {}}), KEY))
     asyncio.run(write(TaskRecord(owner="", seconds=-1), KEY))
-    assert [round(seconds, -1) for _, seconds in memory.kept] == [10 + shared.LEASE_SECONDS, 3600]
+    assert [round(seconds, -1) for _, seconds in memory.kept] == [10 + store.LEASE_SECONDS, 3600]
 
 
 def test_without_the_store_a_call_waits_for_its_operation(memory: Memory) -> None:

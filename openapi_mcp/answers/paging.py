@@ -234,11 +234,18 @@ class PageReader:
         return following
 
     def _by_cursor(self, sent: Arguments, page: ListPage) -> Arguments | None:
+        is_same = False
         for key in NEXT:
             values = [value for name, value in page.facts if name == key and _is_cursor(value)]
             argument = self._cursor_argument(key, values[0]) if values else None
-            if argument is not None and str(sent.get(argument.name)) != str(values[0]):
+            if argument is None:
+                continue
+            if str(sent.get(argument.name)) != str(values[0]):
                 return {**sent, argument.name: values[0]}
+            is_same = True
+        if is_same:
+            self.end = "the API named a page again that was read before"
+            return None
         last = page.items[-1] if page.items else None
         argument = self._argument(LAST_ITEMS, number=False)
         if argument is not None and page.first(MORE, bool) and isinstance(last, dict) and _is_cursor(last.get("id")):
@@ -261,9 +268,12 @@ class PageReader:
         if not page.items:
             return None
         total = page.first(TOTALS, int) or _header_number(page.headers, TOTALS)
+        if total is not None and total < len(page.items):
+            total = None  # it is not that of all items
         if (argument := self._argument(PAGES)) is not None:
             number = self._page_number(argument, sent, page)
             pages = page.first(TOTAL_PAGES, int) or _header_number(page.headers, TOTAL_PAGES)
+            pages = pages if pages is None or pages > 0 else None
             is_read = self._base == self._first_number and len(self.items) >= (total or len(self.items) + 1)
             is_last = is_read or number - min(self._base or 0, 1) + 1 >= (pages or number + 2)
             return None if is_last else {**sent, argument.name: number + 1}
@@ -316,7 +326,7 @@ class PageReader:
         if isinstance(value, list):
             return value
         if not isinstance(value, dict):
-            raise PagingError(f"the answer is {'empty' if value is None else 'text'}, not a list")
+            raise PagingError(f"the answer is {_KINDS.get(type(value), 'a single value')}, not a list")
         found = dict(lists(value))
         name = self._key or self._list_name(found)
         if name not in found and not self.pages:
@@ -331,6 +341,10 @@ class PageReader:
         by_letters = {letters(name.rpartition(".")[2]): name for name in reversed(list(found))}
         known = (by_letters[name] for name in (*segments[-1:], *LISTS) if name in by_letters)
         return next(known, next(iter(found)) if len(found) == 1 else "")
+
+
+_KINDS: Final = {type(None): "empty or no JSON", str: "text"}
+"""Answers without a list in words."""
 
 
 def _is_cursor(value: Any) -> bool:

@@ -133,7 +133,8 @@ class _Pages:
         try:
             self._reader.add(value, needed_headers(self._reader.tool, response), response.request.url)
         except PagingError as error:
-            self.refusals = (f"`{PAGES}` had no effect: {error}.",)
+            if not self._reader.pages:
+                self.refusals = (f"`{PAGES}` had no effect: {error}.",)
             return False
         return True
 

@@ -287,7 +287,7 @@ def test_a_link_sets_an_argument_that_is_an_object() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (None, "the answer is empty, not a list"),
+        (None, "the answer is empty or no JSON, not a list"),
         ("text", "the answer is text, not a list"),
         ({"a": 1, "b": {}}, "it has a, b"),
         ({"cats": [], "dogs": []}, "no list, or several: it has cats, dogs"),
@@ -361,3 +361,23 @@ def test_an_error_on_a_page_says_what_was_read_before() -> None:
 )
 def test_wrong_arguments_of_paginate_are_explained(call: str, message: str) -> None:
     assert message in Pages().error(call)
+
+
+@pytest.mark.parametrize(
+    "lie", [{"total": -5}, {"total": 1}, {"total": 10**30}, {"total_pages": -1}, {"total_pages": 0}]
+)
+def test_a_total_that_cannot_be_true_does_not_end_a_list(lie: dict[str, int]) -> None:
+    def answer(arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        return {"items": page(arguments.get("page", 1)), **lie}, {}
+
+    reader = PageReader(listing("page"), {})
+    read(reader, answer)
+    assert reader.items == PETS
+
+
+def test_a_cursor_that_stays_the_same_is_said() -> None:
+    numbers = iter(range(1, 9))
+    reader = PageReader(listing("cursor", cursor=TEXT), {})
+    calls = read(reader, lambda _: ({"items": page(next(numbers)), "next_cursor": "A"}, {}))
+    assert calls == [{}, {"cursor": "A"}]
+    assert reader.end == "the API named a page again that was read before"

@@ -1,5 +1,6 @@
 """`select` and `pages` of calls: what is sent, what comes back, and what ends a list."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -210,3 +211,22 @@ def test_a_result_that_was_cut_names_the_argument(api: ListApi, bridge: Bridge) 
 def test_secrets_are_removed_before_an_expression_is_applied(api: ListApi, bridge: Bridge) -> None:
     api.answer = lambda request: httpx.Response(200, json={"url": str(request.url)})  # type: ignore[method-assign]
     assert "terc3s" not in str(api.call(bridge, "list_marks", select="reverse(url)"))
+
+
+@pytest.mark.parametrize("content", [b"hello", b"{nope", b"null", b"5"])
+def test_a_page_without_a_list_ends_one_that_was_read(content: bytes) -> None:
+    """What was read is the result, and nothing says that `pages` had no effect."""
+    answers = iter([b'[{"id": 1}]', b'[{"id": 2}]', content])
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"Content-Type": "application/json"}, content=next(answers))
+
+    page = {"name": "page", "in": "query", "schema": {"type": "integer"}}
+    operation = {"operationId": "list_them", "parameters": [page], "responses": {"200": {"description": "All."}}}
+    root = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "servers": [{"url": "http://api.test"}],
+            "paths": {"/them": {"get": operation}}}  # fmt: skip
+    opened = Bridge.open(root, transport=httpx.MockTransport(answer))
+    result = asyncio.run(opened.call("list_them", {"pages": 5}))
+    assert result.structured_content == [{"id": 1}, {"id": 2}]
+    note = "list_them: 2 items of 2 pages. Ended by: the next page is not a list; the next page has page=3."
+    assert texts(result)[1:] == [note]

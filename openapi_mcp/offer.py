@@ -67,7 +67,7 @@ class Offer:
     def _skills(self, info: DocumentInfo) -> "ApiSkills":
         from .skills.source import ApiSkills
 
-        return ApiSkills(partial(self.skill, info))
+        return ApiSkills(lambda catalog: [self.skill(info, catalog)])
 
     def skill(self, info: DocumentInfo, catalog: Catalog) -> "Skill":
         """Return the skill of the API, for a caller that has the tools of a catalog."""

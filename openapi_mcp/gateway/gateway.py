@@ -32,6 +32,7 @@ from ..token_budget import BYTES_PER_TOKEN
 if TYPE_CHECKING:
     from ..contract.drift import DriftLog
     from ..oauth.sign_ins import ApiSignIns
+    from .skills import GatewaySkills
 
 Check: TypeAlias = Callable[[Bridge], object]
 """A function that raises BridgeError for a bridge that must not be served."""
@@ -154,17 +155,26 @@ class Gateway(ServedTools):
         """The cache for the indexes of searches; None where the tools of an API are not cached."""
         return IndexCache.of_apis({name: bridge.indexes for name, bridge in self.bridges.items()})
 
-    @cached_property
+    @property
     def workflows(self) -> tuple[BuiltinTool, ...]:
         """The workflows of all APIs, each with a name that is no other's, whose calls the server of its API makes."""
-        taken, tools = {tool.name for tool in self.tools}, list[BuiltinTool]()
+        return tuple(tool for _, tool in self._workflows)
+
+    @cached_property
+    def api_of(self) -> Mapping[str, str]:
+        """The API of each tool and each workflow, by the name that clients see."""
+        return {name: api for name, (api, _) in self.routes.items()} | {tool.name: api for api, tool in self._workflows}
+
+    @cached_property
+    def _workflows(self) -> Sequence[tuple[str, BuiltinTool]]:
+        taken, tools = {tool.name for tool in self.tools}, list[tuple[str, BuiltinTool]]()
         for api, bridge in self.bridges.items():
             for tool in bridge.workflows.tools if bridge.workflows else ():
                 name = tool.name if tool.name not in taken else f"{api}_{tool.name}"[: self.config.profile.max_name]
                 if name not in taken:
                     taken.add(name)
-                    tools.append(_of_api(tool, api, name))
-        return tuple(tools)
+                    tools.append((api, _of_api(tool, api, name)))
+        return tools
 
     @property
     def implementation(self) -> Implementation:
@@ -252,7 +262,14 @@ class Gateway(ServedTools):
             rights=lambda: self.rights,
             elicitor=elicitor,
             follower=partial(self._follower, self.config) if has_tasks else None,
+            skills=None if self.config.no_skills else self._skills,
         )
+
+    def _skills(self) -> "GatewaySkills":
+        """Return what answers requests about skills, made for the first of them."""
+        from .skills import GatewaySkills
+
+        return GatewaySkills(self)
 
     def _follower(self, config: Config, api: str = "") -> OperationFollower:
         """Return what follows the operations of an API, by the names that its tools have for clients."""

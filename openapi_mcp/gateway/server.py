@@ -14,7 +14,7 @@ from ..runtime.request.build import RequestOptions
 from ..runtime.result.sanitizer import Sanitizer
 from ..runtime.server.calls import Calls
 from ..runtime.server.catalog import BuiltinTool, Catalog, ListedTool
-from ..runtime.server.hooks import Elicitor, OperationFollower
+from ..runtime.server.hooks import Elicitor, OperationFollower, SkillSource
 from ..runtime.server.server import Rights, Server
 from ..runtime.types import CallToolResult
 from ..runtime.upstream.client import Upstream
@@ -66,6 +66,7 @@ class GatewayServer(Server):
         rights: Callable[[], Rights],
         elicitor: Elicitor | None,
         follower: Callable[[], OperationFollower] | None = None,
+        skills: Callable[[], SkillSource] | None = None,
     ) -> None:
         makers = {name: server.calls for name, server in servers.items()}
         for each in makers.values():
@@ -79,6 +80,7 @@ class GatewayServer(Server):
             max_result_bytes=max_result_bytes,
             rights=rights,
             elicitor=elicitor,
+            skills=skills,
         )
         self._calls = calls
         calls.others = makers  # for the workflows of each API

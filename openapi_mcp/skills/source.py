@@ -1,10 +1,10 @@
-"""`ApiSkills`: answers requests of clients about the skill of an API (`io.modelcontextprotocol/skills`).
+"""`ApiSkills`: answers requests of clients about the skills of APIs (`io.modelcontextprotocol/skills`), one for each.
 
-A skill is made at the first request of a caller with other rights than the callers before, and kept as long as the
-tools of these callers are.
+They are made at the first request of a caller with other rights than the callers before, and kept as long as the tools
+of these callers are.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
@@ -17,57 +17,65 @@ from .skill import DIRECTORY, MARKDOWN, Skill, SkillFile
 
 
 class ApiSkills:
-    """The skill of an API; `compose` makes it for the tools of a caller."""
+    """The skills of the APIs of a server; `compose` makes them for the tools of a caller."""
 
-    def __init__(self, compose: Callable[[Catalog], Skill]) -> None:
+    def __init__(self, compose: Callable[[Catalog], Sequence[Skill]]) -> None:
         self._compose = compose
-        self._skills: WeakKeyDictionary[Catalog, Skill] = WeakKeyDictionary()
+        self._skills: WeakKeyDictionary[Catalog, Sequence[Skill]] = WeakKeyDictionary()
 
     def answer(self, request: ResourceRequest, catalog: Catalog) -> JsonObject:
         """Return the reply to a request, for a caller that has the tools of the catalog and no others."""
         if request.params.get("cursor") is not None:
             return protocol.refuse(request, "There is no such page: the whole list is on the first one.")
-        outcome = _ANSWERS[request.method](self.skill(catalog), request.params.get("uri") or "")
+        outcome = _ANSWERS[request.method](self.skills(catalog), request.params.get("uri") or "")
         return protocol.refuse(request, outcome) if isinstance(outcome, str) else protocol.reply(request, outcome)
 
-    def skill(self, catalog: Catalog) -> Skill:
-        """Return the skill for the tools of a catalog."""
+    def skills(self, catalog: Catalog) -> Sequence[Skill]:
+        """Return the skills for the tools of a catalog."""
         if catalog not in self._skills:
             self._skills[catalog] = self._compose(catalog)
         return self._skills[catalog]
 
 
-def _list_skills(skill: Skill, _uri: str) -> JsonObject:
-    return {"skills": [skill.entry]}
+def _list_skills(skills: Sequence[Skill], _uri: str) -> JsonObject:
+    return {"skills": [skill.entry for skill in skills]}
 
 
-def _get_skill(skill: Skill, uri: str) -> JsonObject | str:
-    if uri != skill.uri:
-        return "There is no skill at this URI; skills/list names those there are."
-    return {"skill": skill.entry}
+def _get_skill(skills: Sequence[Skill], uri: str) -> JsonObject | str:
+    for skill in skills:
+        if uri == skill.uri:
+            return {"skill": skill.entry}
+    return "There is no skill at this URI; skills/list names those there are."
 
 
-def _list_resources(skill: Skill, _uri: str) -> JsonObject:
-    return {"resources": [_resource(skill, uri, file) for uri, file in skill.by_uri.items()]}
+def _list_resources(skills: Sequence[Skill], _uri: str) -> JsonObject:
+    return {"resources": [_resource(skill, uri, file) for skill in skills for uri, file in skill.by_uri.items()]}
 
 
-def _list_templates(_skill: Skill, _uri: str) -> JsonObject:
+def _list_templates(_skills: Sequence[Skill], _uri: str) -> JsonObject:
     return {"resourceTemplates": []}
 
 
-def _read_resource(skill: Skill, uri: str) -> JsonObject | str:
-    file = skill.by_uri.get(uri)
-    if file is None:
-        return "There is no resource at this URI; resources/list names those there are."
-    return {"contents": [{"uri": uri, "mimeType": MARKDOWN, "text": file.text}]}
+def _read_resource(skills: Sequence[Skill], uri: str) -> JsonObject | str:
+    for skill in skills:
+        if (file := skill.by_uri.get(uri)) is not None:
+            return {"contents": [{"uri": uri, "mimeType": MARKDOWN, "text": file.text}]}
+    return "There is no resource at this URI; resources/list names those there are."
 
 
-def _read_directory(skill: Skill, uri: str) -> JsonObject | str:
+def _read_directory(skills: Sequence[Skill], uri: str) -> JsonObject | str:
+    for skill in skills:
+        if uri == skill.root or uri.startswith(f"{skill.root}/"):
+            return _read_folder(skill, uri)
+    return _NO_FOLDER
+
+
+def _read_folder(skill: Skill, uri: str) -> JsonObject | str:
     """Return what is directly in a folder: its files, then its folders."""
     prefix = f"{uri}/"
     inside = {each: file for each, file in skill.by_uri.items() if each.startswith(prefix)}
-    if uri != skill.root and not (inside and uri.startswith(f"{skill.root}/")):
-        return "There is no folder at this URI; the skill's own is its URI without /SKILL.md."
+    if uri != skill.root and not inside:
+        return _NO_FOLDER
     files = [_resource(skill, each, file) for each, file in inside.items() if "/" not in each.removeprefix(prefix)]
     names = dict.fromkeys(rest.partition("/")[0] for each in inside if "/" in (rest := each.removeprefix(prefix)))
     folders = [{"uri": f"{prefix}{name}", "name": name, "mimeType": DIRECTORY} for name in names]
@@ -86,7 +94,9 @@ def _resource(skill: Skill, uri: str, file: SkillFile) -> JsonObject:
     }
 
 
-_Answer: TypeAlias = Callable[[Skill, str], JsonObject | str]
+_NO_FOLDER: Final = "There is no folder at this URI; a skill's own is its URI without /SKILL.md."
+
+_Answer: TypeAlias = Callable[[Sequence[Skill], str], JsonObject | str]
 _ANSWERS: Final[Mapping[str, _Answer]] = MappingProxyType(
     {
         protocol.LIST_SKILLS: _list_skills,

@@ -92,7 +92,7 @@ def test_user_signs_in_for_each_api_and_no_api_gets_the_token_of_another(tmp_pat
 
 
 def test_page_of_one_api_stays_valid_when_another_is_loaded_again(tmp_path: Path) -> None:
-    async def test(server: Server, users: UserSignIns, apis: dict[str, Backend]) -> None:
+    async def test(server: Server, users: UserSignIns, _apis: dict[str, Backend]) -> None:
         page = (await call(server, "cats_listPets", "ann")).rpartition(" ")[2]
         ApiSignIns(users, "dogs").learn({})
         assert [api for api, _ in users.sources] == ["cats"]

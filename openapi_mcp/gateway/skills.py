@@ -1,0 +1,56 @@
+"""The skills of a server of several APIs: one for each API, about its tools by the names that clients see."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..runtime.server.catalog import Catalog, ListedTool
+from ..runtime.tool import Tool
+from ..skills.composition import compose
+from ..skills.skill import MAX_NAME, Skill, slug
+from ..skills.source import ApiSkills
+
+if TYPE_CHECKING:
+    from ..bridge import Bridge
+    from .gateway import Gateway
+
+
+class GatewaySkills(ApiSkills):
+    """The skills of the APIs of a gateway."""
+
+    def __init__(self, gateway: "Gateway") -> None:
+        super().__init__(lambda catalog: list(self._composed(catalog)))
+        self._gateway = gateway
+
+    def _composed(self, catalog: Catalog) -> Iterator[Skill]:
+        """Yield a skill for each API of which a caller has a tool."""
+        bridges = self._gateway.bridges
+        for (api, bridge), name in zip(bridges.items(), distinct_slugs(bridges), strict=True):
+            listed = [tool for tool in catalog.tools if self._gateway.api_of.get(tool.name, api) == api]
+            # The first tag of a tool here is the name of its API, which would be the one group of all of them.
+            tools = [
+                replace(tool, tags=tool.tags[1:])
+                for tool in catalog.operations
+                if self._gateway.api_of[tool.name] == api
+            ]
+            if tools:
+                yield _skill(name, bridge, tools, listed)
+
+
+def _skill(name: str, bridge: "Bridge", tools: Sequence[Tool], listed: Sequence[ListedTool]) -> Skill:
+    """Return the skill of an API, whose name is that of its table in the settings."""
+    about = replace(bridge.implementation, name=name)
+    text, read_only = bridge.document_info.instructions or "", bridge.config.selection.read_only
+    return compose(about, text, tools, listed, read_only=read_only)
+
+
+def distinct_slugs(names: Iterable[str]) -> list[str]:
+    """Return the names of skills of some APIs, each another one."""
+    slugs: dict[str, None] = {}
+    for name in names:
+        made, number = slug(name, "api"), 1
+        while made in slugs:
+            number += 1
+            made = f"{slug(name, 'api')[: MAX_NAME - 4]}-{number}"
+        slugs[made] = None
+    return list(slugs)

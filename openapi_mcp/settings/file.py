@@ -62,6 +62,9 @@ def find_file(folder: Path) -> Path | None:
     return path if isinstance(_inner(tables, TABLE), dict) else None
 
 
+MAX_DEPTH: Final = 64
+"""Tables and lists within each other; a JSON Schema of a workflow's inputs has ten at most."""
+
 _DOCUMENT_SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 
 
@@ -90,8 +93,10 @@ def read_file(path: Path, environment: Mapping[str, str] = os.environ) -> FileSe
 def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
     """Return the text of a file and its values. Raises UsageError."""
     try:
-        text = read_regular(path, MAX_SETTINGS_BYTES).decode("utf-8")
-        return text, tomllib.loads(text)
+        text = read_regular(path, MAX_SETTINGS_BYTES).decode("utf-8-sig")  # editors of Windows write the mark
+        values = tomllib.loads(text)
+        _check_depth(values)
+        return text, values
     except UnfitFile as error:
         raise UsageError(f"the settings file {error.reason}", where=str(path), hint="check --config") from None
     except OSError as error:
@@ -102,6 +107,16 @@ def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
     except RecursionError:
         message = "the settings file is nested too deep"
         raise UsageError(message, where=str(path), hint="correct the file") from None
+
+
+def _check_depth(values: Any) -> None:
+    """Raise RecursionError for values that are nested beyond MAX_DEPTH, which dotted keys can be without recursion."""
+    level = [values]
+    for _ in range(MAX_DEPTH):
+        holders = [each for each in level if isinstance(each, dict | list)]
+        level = [inner for each in holders for inner in (each.values() if isinstance(each, dict) else each)]
+    if level:
+        raise RecursionError
 
 
 def _inner(value: Any, keys: Sequence[str]) -> Any:

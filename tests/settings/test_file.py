@@ -165,3 +165,19 @@ def test_values_of_the_wrong_kind_are_errors_with_their_line(tmp_path: Path, nam
     with pytest.raises(UsageError) as caught:
         read_file(file_with(tmp_path, f"{name} = {value}\n"))
     assert caught.value.where.endswith("line 1")
+
+
+@pytest.mark.parametrize(
+    "text", ["a=" + "[" * 5000 + "]" * 5000, ".".join("a" * 3000) + " = 1", "[" + ".".join("a" * 3000) + "]\nx = 1"]
+)
+def test_values_that_are_nested_too_deep_are_an_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "openapi-mcp.toml"
+    path.write_text(f'spec = "a.json"\n{text}\n')
+    with pytest.raises(UsageError, match="nested too deep"):
+        read_file(path)
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "openapi-mcp.toml"
+    path.write_text('spec = "a.json"\n', encoding="utf-8-sig")
+    assert read_file(path).options["spec"] == str(tmp_path / "a.json")

@@ -120,6 +120,9 @@ ON_DEMAND = {
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 QUESTION_WORDS = {"what", "whether", "how", "who", "whom", "whose", "where", "which", "when", "why"}
 
+NOUNS = "backtracking decoding feed hosting monitoring paging polling ranking spelling tracing"
+"""Terms of the field at the end of modules' names; any other word on -ing or -ed is a gerund or a participle."""
+
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -243,6 +246,11 @@ def test_docstrings_open_with_a_verb_or_a_noun() -> None:
                 if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
                     first = str(each.value.value).split(maxsplit=1)[0].lower()
                     assert first not in QUESTION_WORDS, f"{name_of(path)}:{each.lineno} opens with {first!r}"
+
+
+def test_modules_are_named_by_nouns() -> None:
+    last = {path.stem.rpartition("_")[2] for path in FILES}
+    assert {word for word in last if word.endswith(("ing", "ed"))} <= set(NOUNS.split())
 
 
 def test_folders_fit_on_a_screen() -> None:

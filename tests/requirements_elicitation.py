@@ -63,8 +63,8 @@ ELICITATION: Final[tuple[Requirement, ...]] = (
         ELICITING[1:2],
         "client/elicitation, Completion Notifications for URL Mode Elicitation",
         "The notification that a page is done has its id, and goes to the client that was asked alone.",
-        OVER_HTTP + "test_client_that_listens_is_told_when_the_user_has_signed_in",
-        STORE + "test_end_of_a_page_is_told_to_its_own_session_only",
+        OVER_HTTP + "test_client_that_listens_is_notified_when_the_user_has_signed_in",
+        STORE + "test_end_of_a_page_is_announced_to_its_own_session_only",
     ),
     must(
         "elicitation.url.secrets",
@@ -146,7 +146,7 @@ ELICITATION: Final[tuple[Requirement, ...]] = (
         CONFIRMATION + "test_call_is_not_made_when_the_user_does_not_agree",
         CONFIRMATION + "test_question_waits_no_longer_than_a_call",
         CONFIRMATION + "test_question_ends_with_a_call_that_is_cancelled",
-        OVER_HTTP + "test_refusal_of_the_authorization_server_is_said_and_the_link_stays_valid",
+        OVER_HTTP + "test_refusal_of_the_authorization_server_is_shown_and_the_link_stays_valid",
         MESSAGES + "test_error_is_an_answer_without_a_result",
     ),
     must(

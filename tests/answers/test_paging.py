@@ -250,7 +250,7 @@ def test_a_cursor_that_comes_again_ends_the_list() -> None:
     assert reader.end == "the API named a page again that was read before"
 
 
-def test_a_link_that_no_argument_takes_is_told() -> None:
+def test_a_link_that_no_argument_takes_is_reported() -> None:
     reader = PageReader(listing("other"), {"other": 1})
     read(reader, lambda _: ({"items": PETS, "next": "https://evil.test/pets?state=abc&other=1"}, {}))
     assert reader.end == "the link to the next page has no argument of this tool that is new (state, other)"
@@ -262,7 +262,7 @@ def test_a_link_that_is_too_long_is_not_followed() -> None:
     assert reader.end == "the link to the next page has more than 2000 characters"
 
 
-def test_more_without_a_way_to_it_is_told() -> None:
+def test_more_without_a_way_to_it_is_reported() -> None:
     reader = PageReader(listing("status", status=TEXT), {})
     read(reader, lambda _: ({"items": PETS, "has_more": True}, {}))
     assert reader.end == "the API says that there is more, but not how to ask for it"
@@ -375,7 +375,7 @@ def test_a_total_that_cannot_be_true_does_not_end_a_list(lie: dict[str, int]) ->
     assert reader.items == PETS
 
 
-def test_a_cursor_that_stays_the_same_is_said() -> None:
+def test_a_cursor_that_stays_the_same_is_reported() -> None:
     numbers = iter(range(1, 9))
     reader = PageReader(listing("cursor", cursor=TEXT), {})
     calls = read(reader, lambda _: ({"items": page(next(numbers)), "next_cursor": "A"}, {}))

@@ -101,7 +101,7 @@ def test_the_number_of_pages_ends_a_list_and_the_result_says_how_to_go_on(api: L
     assert following.structured_content == IDS[20:]
 
 
-def test_a_page_that_only_a_link_tells_is_reached_with_more_pages(api: ListApi, bridge: Bridge) -> None:
+def test_a_page_known_only_by_a_link_is_reached_with_more_pages(api: ListApi, bridge: Bridge) -> None:
     result = api.call(bridge, "list_chain", pages=2, select="data[].id")
     assert result.structured_content == IDS[:20]
     assert "pages=2; only one call with more `pages` reaches the next one" in texts(result)[-1]

@@ -204,7 +204,7 @@ def test_files_hold_no_secret_and_only_their_owner_can_read_them(started: Starte
     started.start()
 
 
-def test_unusable_folder_is_said_and_a_reload_is_still_refused(started: Started, tmp_path: Path) -> None:
+def test_unusable_folder_is_reported_and_a_reload_is_still_refused(started: Started, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("no folder")
     bridge = started.start(no_cache=True)
     assert "cannot remember the hosts" in report.serving(bridge, [])

@@ -145,7 +145,7 @@ def test_project(home: Path) -> None:
     assert not (home / ".vscode").exists()
 
 
-def test_placeholders_that_nobody_filled_in_are_no_values() -> None:
+def test_placeholders_that_were_not_replaced_are_not_values() -> None:
     environment = {"A": "${A}", "B": "${env:B}", "C": "$C", "D": "${A}", "E": "$", "F": "x"}
     drop_placeholders(environment)
     assert environment == {"D": "${A}", "E": "$", "F": "x"}

@@ -71,13 +71,13 @@ def test_nothing_found_is_an_error_of_its_own(arguments: tuple[str, ...], said: 
     assert said in result.stderr
 
 
-def test_words_that_are_not_understood_are_said() -> None:
+def test_words_that_are_not_understood_are_named() -> None:
     result = CliRunner().invoke(app, ["search", PETSTORE, "zzyzx"])
     assert "not understood" in result.stderr
     assert "zzyzx" in result.stderr
 
 
-def test_a_python_without_full_text_search_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_without_full_text_search_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     without_fts5(monkeypatch)
     result = CliRunner().invoke(app, ["search", PETSTORE, "pets"])
     assert result.exit_code == UsageError.exit_code

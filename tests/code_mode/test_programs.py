@@ -670,7 +670,7 @@ NOT_AWAITED: Final[dict[str, str]] = {
 
 
 @pytest.mark.parametrize("name", NOT_AWAITED)
-def test_a_call_that_is_not_awaited_is_made_and_its_error_is_told(name: str) -> None:
+def test_a_call_that_is_not_awaited_is_made_and_its_error_is_reported(name: str) -> None:
     api = shop()
     api.run(NOT_AWAITED[name].replace("{}", "good"))
     assert api.created == ["good"]
@@ -679,7 +679,7 @@ def test_a_call_that_is_not_awaited_is_made_and_its_error_is_told(name: str) -> 
     assert api.created == ["good", "bad"]
 
 
-def test_the_value_of_a_program_is_told_beside_a_call_that_failed_and_was_not_awaited() -> None:
+def test_the_value_of_a_program_is_shown_beside_a_call_that_failed_and_was_not_awaited() -> None:
     error = shop().error("import asyncio\ncall = create(name='bad')\nif False:\n    await call\n{'a': 1}")
     assert 'Line 2: create was called without await, and failed: create(name="bad"): 422' in error
     assert '{"a": 1}' in error

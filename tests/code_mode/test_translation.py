@@ -138,7 +138,7 @@ def test_any_program_is_translated_or_refused(path: Path) -> None:
     ast.parse(translation.source)
 
 
-def test_lacks_are_told_once_with_their_lines() -> None:
+def test_lacks_are_reported_once_with_their_lines() -> None:
     tree = ast.parse(
         "import requests\nclass A(B):\n    @property\n    def x(self): yield 1\nawait_ = requests.get('x')"
     )

@@ -195,7 +195,7 @@ def test_hostile_documents_are_bounded(levels: int) -> None:
     assert len(compare(*apis).changes) <= 20_000
 
 
-def test_more_changes_than_there_is_room_for_are_said() -> None:
+def test_changes_beyond_the_limit_are_mentioned() -> None:
     (tool,) = tools({"/x": {"get": {}}})
     comparison = compare([replace(tool, name=str(index), path=f"/{index}") for index in range(20_001)], ())
     assert len(comparison.changes) == 20_000

@@ -65,7 +65,7 @@ def test_a_token_may_be_an_assertion(tmp_path: Path) -> None:
     assert backend.tokens == ["alice-token"]
 
 
-def test_a_caller_without_a_token_is_told_so(tmp_path: Path) -> None:
+def test_a_caller_without_a_token_gets_an_error_that_says_so(tmp_path: Path) -> None:
     backend = ExchangingBackend([])
     with running(backend.app) as url:
         (result,) = call_as(bridge(tmp_path, url), "")

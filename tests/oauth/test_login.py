@@ -152,7 +152,7 @@ def test_an_answer_of_another_server_is_refused(answer: Any, metadata: Any, mess
         read_code(answer, metadata)
 
 
-def test_what_is_missing_is_said_before_anything_is_opened(tmp_path: Path) -> None:
+def test_what_is_missing_is_reported_before_anything_is_opened(tmp_path: Path) -> None:
     spec = write_document(tmp_path, "http://127.0.0.1:9", {"authorizationCode": {}})
     assert "no such OAuth security scheme: nope" in run(tmp_path, "login", spec, "--scheme", "nope").stderr
     assert "--oauth key.authorization-url" in run(tmp_path, "login", spec, "--no-browser").stderr

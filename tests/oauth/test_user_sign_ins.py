@@ -55,7 +55,7 @@ def test_call_is_answered_with_a_page_in_2025_11_25_and_made_after_the_sign_in(i
     assert it.subjects[before:] == ["ann"]
 
 
-def test_client_that_listens_is_told_when_the_user_has_signed_in(it: World) -> None:
+def test_client_that_listens_is_notified_when_the_user_has_signed_in(it: World) -> None:
     client = it.client("olga", HANDSHAKE)
     (elicitation,) = client.call()["error"]["data"]["elicitations"]
     with client.listening() as messages:
@@ -162,7 +162,7 @@ def test_page_shows_nothing_and_cannot_be_framed_or_kept(it: World) -> None:
     assert "hugo" not in page
 
 
-def test_refusal_of_the_authorization_server_is_said_and_the_link_stays_valid(it: World) -> None:
+def test_refusal_of_the_authorization_server_is_shown_and_the_link_stays_valid(it: World) -> None:
     ida = Person("ida")
     page = it.client("ida", HANDSHAKE).page()
     ida.open(page, until=f"{it.issuer}/auth")
@@ -200,7 +200,7 @@ def test_without_identities_each_session_on_this_machine_signs_in_for_itself(nod
         assert it.subjects[-1] == "max"
 
 
-def test_redis_that_cannot_be_used_is_said_at_the_start(tmp_path: Path) -> None:
+def test_redis_that_cannot_be_used_is_reported_at_the_start(tmp_path: Path) -> None:
     spec = write_document(tmp_path, "http://127.0.0.1:9", oauth_flow("https://id.test"))
     given = ["--sign-in-url", "http://127.0.0.1:8000", "--oauth", "key.client-id=me", "--session-secret", "s" * 32]
     serve = [sys.executable, "-m", "openapi_mcp", "serve", spec, "--port", "0", *given, "--redis", "nonsense"]

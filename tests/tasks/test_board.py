@@ -189,7 +189,7 @@ def test_status_of_another_origin_is_not_asked_for(kind: str) -> None:
     assert run(scenario).seen == [f"POST /v1/jobs/{kind}"] * 2
 
 
-def test_progress_is_said_while_a_call_waits() -> None:
+def test_progress_is_sent_while_a_call_waits() -> None:
     async def scenario(client: Client) -> None:
         await client.call(has_tasks=False, kind="status", steps="3")
         texts = b"".join(client.sent).decode()

@@ -246,7 +246,7 @@ def test_answer_counts_only_in_the_browser_that_was_sent_away(tmp_path: Path, pr
     within(tmp_path, provider, test)
 
 
-def test_refusal_of_the_authorization_server_is_said_without_its_markup(tmp_path: Path, provider: Provider) -> None:
+def test_refusal_of_the_authorization_server_is_shown_without_its_markup(tmp_path: Path, provider: Provider) -> None:
     async def test(app: Any) -> None:
         ann = Browser(app)
         sent = await ann.client.get("/ui/sign-in")

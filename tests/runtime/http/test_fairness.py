@@ -111,7 +111,7 @@ def test_hanging_calls_of_one_client_do_not_stop_another(other: dict[str, str]) 
     run(test)
 
 
-def test_greedy_client_is_told_with_its_own_id_and_may_still_ping() -> None:
+def test_greedy_client_gets_an_error_with_its_own_id_and_may_still_ping() -> None:
     async def test(api: HangingApi, app: Any) -> None:
         greedy = Sender(app, "198.51.100.1")
         hanging = greedy.hang(300)

@@ -163,7 +163,7 @@ def test_text_is_spent_once_in_all_processes(both: tuple[SessionStore, SessionSt
     assert local.restore(ANN) == ANN
 
 
-def test_end_of_a_page_is_told_to_its_own_session_only(both: tuple[SessionStore, SessionStore]) -> None:
+def test_end_of_a_page_is_announced_to_its_own_session_only(both: tuple[SessionStore, SessionStore]) -> None:
     local, remote = both
     told: list[tuple[str, str]] = []
     with (

@@ -149,7 +149,7 @@ def test_large_answers_are_read_whole() -> None:
     assert json.loads(part.content) == 19_999
 
 
-def test_of_an_answer_that_is_too_large_the_first_part_is_read_and_that_is_said() -> None:
+def test_the_first_part_of_an_answer_that_is_too_large_is_read_with_a_note() -> None:
     many = [{"id": number, "text": "x" * 1_000} for number in range(5_000)]
     part, note = project([Projection.parse("length(items)")], response({"items": many}), NO_SECRETS)
     assert 3_000 < json.loads(part.content) < 5_000

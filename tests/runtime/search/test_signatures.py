@@ -207,7 +207,7 @@ def test_required_arguments_are_always_shown() -> None:
     assert len(shown.arguments) == 60
 
 
-def test_long_enums_are_cut_and_it_is_said() -> None:
+def test_long_enums_are_cut_with_a_note() -> None:
     shown = signature(
         {"type": "object", "properties": {"x": {"enum": [f"value{n}" for n in range(100)]}}},
         max_bytes=2000,

@@ -317,7 +317,9 @@ def _with_distinct_names(pairs: Sequence[tuple[str, Tool]]) -> tuple[Tool, ...]:
     """Return tools of several APIs with names that no two of them share."""
     from ..tools.names import NameCandidate, distinct_names
 
-    candidates = [NameCandidate((tool.name,), f"{api} {tool.method} {tool.path}") for api, tool in pairs]
+    candidates = [
+        NameCandidate((tool.name, f"{api}_{tool.name}"), f"{api} {tool.method} {tool.path}") for api, tool in pairs
+    ]
     names = distinct_names(candidates, fold=str.casefold)
     return tuple(replace(tool, name=name) for (_, tool), name in zip(pairs, names, strict=True))
 

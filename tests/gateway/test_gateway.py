@@ -200,9 +200,14 @@ def test_names_that_two_apis_share_are_told_apart(folder: Path) -> None:
     text = (folder / "openapi-mcp.toml").read_text().replace("spec =", 'prefix = ""\nspec =')
     (folder / "openapi-mcp.toml").write_text(text)
     names = [tool.name for tool in opened(folder).tools]
-    assert names[1::2] == ["removeItem", "find"]
-    assert names[0] != names[2]
-    assert all(name.startswith("listItems_") for name in names[::2])
+    assert names == ["shop_listItems", "removeItem", "books_listItems", "find"]
+
+
+def test_apis_with_the_same_prefix_are_told_apart_by_their_names(folder: Path) -> None:
+    text = (folder / "openapi-mcp.toml").read_text().replace("spec =", 'prefix = "my"\nspec =')
+    (folder / "openapi-mcp.toml").write_text(text)
+    names = [tool.name for tool in opened(folder).tools]
+    assert names == ["shop_my_listItems", "my_removeItem", "books_my_listItems", "my_find"]
 
 
 def test_names_fit_with_the_prefixes_of_clients(folder: Path) -> None:

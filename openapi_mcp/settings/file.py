@@ -96,7 +96,6 @@ def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
         text = read_regular(path, MAX_SETTINGS_BYTES).decode("utf-8-sig")  # editors of Windows write the mark
         values = tomllib.loads(text)
         _check_depth(values)
-        return text, values
     except UnfitFile as error:
         raise UsageError(f"the settings file {error.reason}", where=str(path), hint="check --config") from None
     except OSError as error:
@@ -107,6 +106,8 @@ def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
     except RecursionError:
         message = "the settings file is nested too deep"
         raise UsageError(message, where=str(path), hint="correct the file") from None
+    else:
+        return text, values
 
 
 def _check_depth(values: Any) -> None:

@@ -1,6 +1,7 @@
 """The wall between the halves and the layers of packages, read from the imports; sizes and names of files."""
 
 import ast
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -246,6 +247,13 @@ def test_docstrings_open_with_a_verb_or_a_noun() -> None:
                 if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
                     first = str(each.value.value).split(maxsplit=1)[0].lower()
                     assert first not in QUESTION_WORDS, f"{name_of(path)}:{each.lineno} opens with {first!r}"
+
+
+def test_changes_begin_in_files_that_exist() -> None:
+    table = (PACKAGE.parent / "docs" / "architecture.md").read_text().partition("## Where a change begins")[2]
+    files = re.findall(r"`(\w+/[\w/]+\.py)`", table)
+    assert files
+    assert [file for file in files if not (PACKAGE / file).exists()] == []
 
 
 def test_modules_are_named_by_nouns() -> None:

@@ -1,4 +1,4 @@
-"""`Reloader` keeps a running server at the newest valid version of its document; `watching` waits for it to change.
+"""`Reloader` keeps a running server at the newest valid version of its document; `watcher` waits for it to change.
 
 Until a new version is loaded the old tools serve; one that cannot be read or has no operations (it may be half written)
 is reported, and the old tools stay.

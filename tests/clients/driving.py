@@ -50,3 +50,17 @@ def drive(command: Sequence[str], job: Mapping[str, Any], change: Callable[[], N
         errors.seek(0)
         assert process.returncode == 0, errors.read()[-3000:]
     return {**received, "seconds": seconds}
+
+
+def drive_in_turn(command: Sequence[str], jobs: Sequence[Mapping[str, Any]]) -> list[Received]:
+    """Run a driver of a Python client once for several jobs, none of which watches; return what it received in each."""
+    done = subprocess.run(
+        [*command, *map(json.dumps, jobs)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=MAX_DRIVER_SECONDS,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return [json.loads(line) for line in done.stdout.splitlines()]

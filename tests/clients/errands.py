@@ -1,7 +1,8 @@
 """Jobs that tests give to the official Python clients of every version; drive.mjs does the same with those for Node.
 
-A job is JSON in the first argument of the program; what the client received is printed as JSON, on the last line. Any
-unexpected error of the client ends the program with a failure. This module must run with both mcp 1.x and mcp 2.x.
+A job is JSON in an argument of the program; what the client received is printed as JSON, on the last line. Any
+unexpected error of the client ends the program with a failure. Several jobs, in as many arguments, are done in turn:
+most of a short one's time is the import of the client. This module must run with both mcp 1.x and mcp 2.x.
 """
 
 import json
@@ -83,12 +84,7 @@ def _print(value: Any) -> None:
     sys.stdout.flush()
 
 
-def job_of_process() -> Job:
-    """Return the job in the first argument of this process."""
-    job: Job = json.loads(sys.argv[1])
-    return job
-
-
 def run(drive: Callable[[Job], Awaitable[None]]) -> None:
-    """Drive a client with the job of this process."""
-    anyio.run(drive, job_of_process())
+    """Drive a client with each job of this process."""
+    for job in sys.argv[1:]:
+        anyio.run(drive, json.loads(job))

@@ -107,10 +107,9 @@ def inspect(
             _print_json(output.tool_json(match)) if as_json else console.out("\n".join(output.tool_page(match)))
             return
         if not isinstance(bridge, Bridge):
-            from .serve import gateway_report as of_several
+            from .inspect import several
 
-            _print_json(of_several.gateway_json(bridge)) if as_json else of_several.print_gateway(bridge)
-            count = sum(len(each.problems) for each in bridge.bridges.values()) + len(bridge.failures)
+            count = several.show(bridge, sort, form, validates=validate, as_json=as_json)
         else:
             count = output.show(bridge, sort, form, validates=validate, as_json=as_json)
         if strict and count:

@@ -1,6 +1,7 @@
 """The command `inspect`: for eyes, for pipes, for CI; what comes first, and what a change is called."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,70 @@ def test_a_text_keeps_both_ends(width: int) -> None:
     assert text.startswith("/") == (width > 1)
     assert "…" in text
     assert shortened("/pets/{id}/photo", 16) == "/pets/{id}/photo"
+
+
+@pytest.fixture
+def several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose settings file names two APIs, one of which has a defect, and one that is gone."""
+
+    def api(name: str, **paths: Any) -> None:
+        root = {"openapi": "3.1.0", "info": {"title": name, "version": "1"}, "paths": paths}
+        (tmp_path / f"{name}.json").write_text(json.dumps({**root, "servers": [{"url": "http://127.0.0.1:9"}]}))
+
+    def operation(name: str, **more: Any) -> dict[str, Any]:
+        return {"get": {"operationId": name, "responses": {"200": {"description": "ok"}}, **more}}
+
+    api("shop", **{"/z": operation("items", description="A long text about items. " * 9), "/a": operation("carts")})
+    api("books", **{"/m": operation("books"), "/broken": {"get": {"$ref": "#/nowhere"}}})
+    tables = [f'[apis.{name}]\nspec = "{name}.json"\n' for name in ("shop", "books", "gone")]
+    (tmp_path / "openapi-mcp.toml").write_text("".join(tables))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def of_several(*options: str) -> Result:
+    shown = CliRunner().invoke(app, ["inspect", "--no-cache", "--no-validate", *options], env={"COLUMNS": "90"})
+    assert shown.exit_code == 0, shown.output
+    return shown
+
+
+@pytest.mark.usefixtures("several")
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ([], ["shop_items", "shop_carts", "books_books"]),
+        (["--sort", "cost"], ["shop_items", "books_books", "shop_carts"]),
+        (["--sort", "name"], ["books_books", "shop_carts", "shop_items"]),
+        (["--sort", "path"], ["shop_carts", "books_books", "shop_items"]),
+    ],
+)
+def test_tools_of_several_apis_are_one_list_in_an_order(sort: list[str], expected: list[str]) -> None:
+    head, *rows = of_several(*sort).stdout.splitlines()
+    assert head.split("\t")[-1] == "api"
+    assert [row.split("\t")[0] for row in rows] == expected
+    assert [row.split("\t")[-1] for row in rows] == [name.partition("_")[0] for name in expected]
+    text = of_several("--format", "text", *sort).stdout
+    assert [name for name in re.findall(r"\b(?:shop|books)_\w+", text) if name in expected] == expected
+
+
+@pytest.mark.usefixtures("several")
+def test_problems_of_several_apis_come_first_and_their_facts_last() -> None:
+    shown = of_several("--format", "text").stdout
+    places = [shown.index(text) for text in ("[gone]", "[books] ", "shop: 2 tools", "serve: 3 tools", "[shop] shop 1")]
+    assert places == sorted(places)
+    piped = of_several()
+    assert "[gone] could not be loaded" in piped.stderr
+    assert "[books]" not in piped.stdout
+    value = json.loads(of_several("--json").stdout)
+    assert value["apis"].keys() == {"shop", "books"}
+    assert [each["pointer"] for each in value["apis"]["books"]["problems"]]
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("several")
+def test_validator_reads_each_of_several_apis() -> None:
+    Path("books.json").write_text(Path("books.json").read_text().replace('"version": "1"', '"version": 1'))
+    run = CliRunner().invoke(app, ["inspect", "--no-cache", "--format", "text"])
+    assert run.exit_code == 0, run.exception
+    shown = run.stdout
+    assert re.search(r"\[books\] .*version", shown)

@@ -86,7 +86,7 @@ def show(bridge: Bridge, sort: Sort | None, form: str | None, *, validates: bool
 
     `form` is `text`, or `tsv` for the tools alone with the rest on stderr; None chooses by where stdout leads.
     """
-    found = _validated(bridge) if validates else ()
+    found = validated(bridge) if validates else ()
     if not as_json:
         is_text = form == "text" or (form is None and sys.stdout.isatty())
         tools = for_eyes(bridge, sort) if is_text else separated(bridge, sorted_tools(bridge, sort))
@@ -96,7 +96,7 @@ def show(bridge: Bridge, sort: Sort | None, form: str | None, *, validates: bool
     return len(problems)
 
 
-def _validated(bridge: Bridge) -> Iterator[Problem]:
+def validated(bridge: Bridge) -> Iterator[Problem]:
     """Yield the validator's findings; it begins when the first one is asked for."""
     with ProgressLine("validating the document (--no-validate skips this)"):
         yield from bridge.validate()

@@ -6,13 +6,15 @@
 import math
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from ... import plain_text
-from ...bridge import Bridge
 from ...runtime.tool import Argument, Tool
 from ...token_budget import tokens_of_bytes
 from ..report import plural, printable
+
+if TYPE_CHECKING:  # most servers are of one API
+    from ...gateway.gateway import Served
 
 Sort: TypeAlias = Literal["cost", "name", "path"]
 """Orders of the list: the most tokens first, or by name or path."""
@@ -27,43 +29,43 @@ _MIN_TITLE: Final = 20
 """Columns of a path and a title below which they show nothing of use."""
 
 
-def sorted_tools(bridge: Bridge, sort: Sort | None) -> Sequence[Tool]:
+def sorted_tools(served: "Served", sort: Sort | None) -> Sequence[Tool]:
     """Return the tools in an order."""
     if sort is None:
-        return bridge.tools
-    sizes = bridge.sizes
+        return served.tools
+    sizes = served.sizes
     keys: Mapping[Sort, Callable[[Tool], Any]] = {
         "cost": lambda tool: (-sizes[tool.name], tool.name),
         "name": lambda tool: (tool.name.casefold(), tool.name),
         "path": lambda tool: (tool.path, tool.method),
     }
-    return sorted(bridge.tools, key=keys[sort])
+    return sorted(served.tools, key=keys[sort])
 
 
-def for_eyes(bridge: Bridge, sort: Sort | None) -> Iterator[str]:
+def for_eyes(served: "Served", sort: Sort | None) -> Iterator[str]:
     """Yield the list as wide as the terminal: by tag, or in the order that was asked for."""
-    columns, tools = shutil.get_terminal_size().columns, sorted_tools(bridge, sort)
-    return _grouped(bridge, tools, columns) if sort is None else _listed(bridge, tools, columns)
+    columns, tools = shutil.get_terminal_size().columns, sorted_tools(served, sort)
+    return _grouped(served, tools, columns) if sort is None else _listed(served, tools, columns)
 
 
-def _grouped(bridge: Bridge, tools: Sequence[Tool], columns: int) -> Iterator[str]:
+def _grouped(served: "Served", tools: Sequence[Tool], columns: int) -> Iterator[str]:
     """Yield the tools for eyes, under a heading for the first tag of each; without a tag, for a word of its path."""
     from ...runtime.search.topics import topics_of
 
     groups: dict[str, list[Tool]] = {}
     for tool in tools:
         groups.setdefault(next(iter(tool.tags or topics_of(tool)), ""), []).append(tool)
-    lines = dict(zip((tool.name for tool in tools), _listed(bridge, tools, columns - 2), strict=True))
-    sizes = bridge.sizes
+    lines = dict(zip((tool.name for tool in tools), _listed(served, tools, columns - 2), strict=True))
+    sizes = served.sizes
     for name, members in groups.items():
         cost = sum(tokens_of_bytes(sizes[tool.name]) for tool in members)
         yield f"{printable(name) or 'others'}: {plural(len(members), 'tool')}, about {cost:,} tokens"
         yield from (f"  {lines[tool.name]}" for tool in members)
 
 
-def _listed(bridge: Bridge, tools: Sequence[Tool], columns: int) -> Iterator[str]:
+def _listed(served: "Served", tools: Sequence[Tool], columns: int) -> Iterator[str]:
     """Yield a line for each tool, as wide as the terminal: cost, whole name, method, path, and title if it has room."""
-    costs = {name: tokens_of_bytes(size) for name, size in bridge.sizes.items()}
+    costs = {name: tokens_of_bytes(size) for name, size in served.sizes.items()}
     largest = max(costs.values(), default=0) or 1
     digits = len(f"{largest:,}")
     name_width = max((len(tool.name) for tool in tools), default=0)
@@ -92,14 +94,18 @@ def shortened(text: str, width: int) -> str:
     return f"{head}…{tail}"
 
 
-def separated(bridge: Bridge, tools: Sequence[Tool]) -> Iterator[str]:
-    """Yield the list for programs: a line of names, then one for each tool, with tabs between the cells."""
-    yield "\t".join(_COLUMNS)
-    sizes = bridge.sizes
+def separated(served: "Served", tools: Sequence[Tool], api_of: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield the list for programs: a line of names, then one for each tool, with tabs between the cells.
+
+    Of several APIs the last cell is the name of the tool's own.
+    """
+    yield "\t".join([*_COLUMNS, *(["api"] if api_of else [])])
+    sizes = served.sizes
     for tool in tools:
         arguments = ",".join(map(argument_text, tool.arguments))
         cells = (tool.name, tool.method, tool.path, tool.title or "", arguments)
-        yield "\t".join([*map(printable, cells), str(tokens_of_bytes(sizes[tool.name]))])
+        last = [printable(api_of[tool.name])] if api_of else []
+        yield "\t".join([*map(printable, cells), str(tokens_of_bytes(sizes[tool.name])), *last])
 
 
 def _width(text: str) -> int:

@@ -1,13 +1,11 @@
 """Text and JSON about the APIs of a gateway, for `serve` and `inspect`: those of one API, for several."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ...gateway.gateway import ApiFailure, Gateway
-from ...runtime.request.redaction import redact
 from ...token_budget import tokens, tokens_of_bytes
-from .. import console, destinations
-from ..report import base_urls, credentials, heading, limit_lines, one_line, plural, printable, totals
+from .. import destinations
+from ..report import base_urls, credentials, heading, limit_lines, one_line, plural, totals
 
 
 def serving(gateway: Gateway, connection: Sequence[str]) -> str:
@@ -60,49 +58,3 @@ def reloaded(old: Gateway, new: Gateway) -> Iterator[str]:
             numbers = f"{plural(len(after), 'tool')}, {added:,} new, {changed:,} changed, {removed:,} removed"
             yield f"reloaded {name}: {numbers}"
     yield from (f"{failure.name} {failure_line(failure)}" for failure in new.failures)
-
-
-def print_gateway(gateway: Gateway) -> None:
-    """Print what `inspect` shows."""
-    for line in gateway_lines(gateway):
-        console.out(line)
-
-
-def gateway_lines(gateway: Gateway) -> Iterator[str]:
-    """Yield the lines of `inspect`: the tools of each API, its problems, and what is served of all."""
-    from ..inspect.output import problem_lines
-
-    for name, bridge in gateway.bridges.items():
-        yield f"[{name}] {heading(bridge)}: {totals(bridge, bridge.problems)}"
-        yield from (f"  {printable(tool.name):40} {tool.method} {printable(tool.path)}" for tool in bridge.tools)
-        yield from (f"  calls go to {line}" for line in base_urls(bridge))
-        yield from (f"  credential {line}" for line in credentials(bridge))
-        yield from (f"  {line}" for line in problem_lines(bridge.problems))
-    yield from (f"[{failure.name}] {failure_line(failure)}" for failure in gateway.failures)
-    if gateway.config.client != "generic":
-        from ...adaptation import report
-
-        own = [tool for bridge in gateway.bridges.values() for tool in bridge.tools]
-        yield from report(own, gateway.tools, gateway.config.profile, searched=gateway.mode_decision.searches)
-    yield f"serve: {listing(gateway)}"
-
-
-def gateway_json(gateway: Gateway) -> dict[str, Any]:
-    """Return the output of `inspect --json`."""
-    from ..inspect.output import bridge_json
-
-    decision = gateway.mode_decision
-    return {
-        "instructions": gateway.instructions(),
-        "served": {
-            "searched": decision.searches,
-            "tools": len(gateway.catalog.tools),
-            "tokens": listed_tokens(gateway),
-            "why": decision.reason,
-        },
-        "apis": {name: bridge_json(bridge, bridge.problems) for name, bridge in gateway.bridges.items()},
-        "failed": {
-            failure.name: {"source": redact(failure.source), "error": one_line(failure.error)}
-            for failure in gateway.failures
-        },
-    }

@@ -7,6 +7,7 @@ a step of its progress. What was read when something ends them is the answer, wi
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import httpx
@@ -16,7 +17,7 @@ from ..runtime.errors import RuntimeFailure
 from ..runtime.result.headers import needed_headers
 from ..runtime.result.projection import Projection, ProjectionError, json_of, response_with, selected
 from ..runtime.server.hooks import Sending, ShapedAnswer
-from ..runtime.server.shapes import MAX_READ_BYTES, own_projections, selected_part, unselected
+from ..runtime.server.shapes import MAX_READ_BYTES, evaluated, own_projections, selected_part, unselected
 from ..runtime.tool import Tool
 from .arguments import PAGES, SELECT, Wishes, name_for
 from .paging import MAX_LIMIT, PageReader, PagingError
@@ -55,16 +56,17 @@ class WishedAnswer:
         if whole is None:
             answer = await selected_part(tool, self.projections, response, sending)
             return answer._replace(notes=(*answer.notes, *pages.refusals))
-        part, note = await _aside(pages.received, self._part, tool, whole, response)
+        part, note = await self._part(pages.received, tool, whole, response)
         notes = (*pages.refusals, note, pages.summary(tool))
         return ShapedAnswer(part, tuple(filter(None, notes)), {PAGING: pages.meta()})
 
-    def _part(self, tool: Tool, whole: Any, response: httpx.Response) -> tuple[httpx.Response, str]:
+    async def _part(self, size: int, tool: Tool, whole: Any, response: httpx.Response) -> tuple[httpx.Response, str]:
+        """Return what is selected of all pages, which have so many bytes; all of them where that fails."""
         try:
-            return selected(self.projections, whole, response)
+            return await evaluated(size, partial(selected, self.projections, whole, response))
         except ProjectionError as error:
-            answer = unselected(tool, response, error)
-            return response_with(whole, response), answer.notes[0]
+            note = unselected(tool, response, error).notes[0]
+        return await _aside(size, response_with, whole, response), note
 
 
 async def _aside(size: int, function: Callable[..., Any], *args: Any) -> Any:

@@ -32,8 +32,12 @@ MAX_READ: Final = 4 * 1024 * 1024
 """Bytes of an answer of which something is selected: fifty times what a result shows, read in about a second."""
 
 MAX_STEPS: Final = 1_000_000
-"""Steps of an evaluation, of half a microsecond each: one for a node of the expression and a part of the answer, and
-one for every eight items and every 64 characters that are made."""
+"""Steps of an evaluation, of some microseconds each: one for a node of the expression and a part of the answer, and one
+for every eight items and every 64 characters that are made."""
+
+MAX_QUICK_STEPS: Final = 10_000
+"""Steps of an evaluation while an event loop waits, and parts of its result: some hundredths of a second. A short
+expression can take all steps for an answer without any parts, since it may hold lists of its own."""
 
 MAX_RESULT_PARTS: Final = 500_000
 """Parts of a result: a list can be in it twice, so that a short expression can name more than a memory holds."""
@@ -59,6 +63,10 @@ class ProjectionError(Exception):
     """An expression that cannot be applied to an answer, for the reason in the message."""
 
 
+class TooManySteps(ProjectionError):
+    """An expression that takes more steps than it may, or makes more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Projection:
     """A parsed expression."""
@@ -78,20 +86,20 @@ class Projection:
             raise ArgumentError(f"`{name}` is not a JMESPath expression: {_sentence(_reason(error, text))}") from error
         return cls(text, tree)
 
-    def apply(self, value: Any) -> Any:
-        """Return what the expression takes of a value. Raises ProjectionError."""
-        interpreter = _Interpreter()
+    def apply(self, value: Any, steps: int = MAX_STEPS) -> Any:
+        """Return what the expression takes of a value. Raises ProjectionError, TooManySteps among them."""
+        interpreter = _Interpreter(steps)
         try:
             result = interpreter.visit(self.tree, value)
         except _LimitReached as error:
             message = "it takes too many steps, or makes too large a value; take less of the answer"
-            raise ProjectionError(message) from error
+            raise TooManySteps(message) from error
         except RecursionError as error:
             raise ProjectionError("it is nested too deeply") from error
         except (ValueError, TypeError, ArithmeticError, AttributeError) as error:
             raise ProjectionError(_reason(error, self.text)) from error
-        if exceeds(result, MAX_RESULT_PARTS):
-            raise ProjectionError("its result is too large; take less of the answer")
+        if exceeds(result, min(steps, MAX_RESULT_PARTS)):
+            raise TooManySteps("its result is too large; take less of the answer")
         return result
 
     def missing(self, value: Any) -> str:
@@ -105,7 +113,7 @@ class Projection:
 
 
 def project(
-    projections: Sequence[Projection], response: httpx.Response, sanitizer: Sanitizer
+    projections: Sequence[Projection], response: httpx.Response, sanitizer: Sanitizer, steps: int = MAX_STEPS
 ) -> tuple[httpx.Response, str]:
     """Return a successful response with what expressions take of its JSON, each of the former's, and a note on that.
 
@@ -115,19 +123,24 @@ def project(
     value, rest = json_of(response, sanitizer)
     if value is None:
         return response, "The answer is not a JSON object or list, so nothing was selected."
-    part, note = selected(projections, value, response)
+    part, note = selected(projections, value, response, steps)
     return part, " ".join(filter(None, (rest, note)))
 
 
-def selected(projections: Sequence[Projection], value: Any, response: httpx.Response) -> tuple[httpx.Response, str]:
-    """Return a response with what expressions take of a JSON value, and a note. Raises ProjectionError."""
+def selected(
+    projections: Sequence[Projection], value: Any, response: httpx.Response, steps: int = MAX_STEPS
+) -> tuple[httpx.Response, str]:
+    """Return a response with what expressions take of a JSON value in so many steps each, and a note.
+
+    Raises ProjectionError, TooManySteps among them.
+    """
     notes = []
     for projection in projections:
         before = value
         try:
-            value = projection.apply(before)
+            value = projection.apply(before, steps)
         except ProjectionError as error:
-            raise ProjectionError(f"{_sentence(str(error))} {outline(before)}") from error
+            raise type(error)(f"{_sentence(str(error))} {outline(before)}") from error
         notes.append(projection.missing(before))
         if value is None or (value == [] and before):
             notes.append(f"`{projection.text[:_MAX_NAME]}` matches nothing. {outline(before)}")
@@ -304,8 +317,8 @@ class _LimitReached(Exception):
 class _Budget:
     """The steps that are left to an evaluation."""
 
-    def __init__(self) -> None:
-        self.steps = MAX_STEPS
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
 
     def spend(self, value: Any) -> None:
         """Spend the steps for a value that was made or found. Raises _LimitReached."""
@@ -357,8 +370,8 @@ class _Functions(functions.Functions):
 class _Interpreter(TreeInterpreter):
     """JMESPath's interpreter with a limited number of steps."""
 
-    def __init__(self) -> None:
-        self._budget = _Budget()
+    def __init__(self, steps: int) -> None:
+        self._budget = _Budget(steps)
         super().__init__(Options(custom_functions=_Functions(self._budget)))
 
     def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:

@@ -3,9 +3,11 @@
 A call whose shape asks for several requests sends them as one call: with its rate limit, its time, and its log.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import httpx
 
@@ -18,6 +20,8 @@ from .hooks import AnswerShape, Findings, Sending, ShapedAnswer
 
 if TYPE_CHECKING:
     from ..result.projection import Projection, ProjectionError
+
+R = TypeVar("R")
 
 MAX_READ_BYTES: Final = 16 * 1024
 """Bytes of an answer of which something is selected while the event loop waits: about a millisecond."""
@@ -67,13 +71,23 @@ async def selected_part(
     from ..result.projection import ProjectionError, project
 
     try:
-        if len(response.content) <= MAX_READ_BYTES:
-            part, note = project(projections, response, sending.sanitizer)
-        else:
-            part, note = await background.run("large", project, projections, response, sending.sanitizer)
+        part, note = await evaluated(len(response.content), partial(project, projections, response, sending.sanitizer))
     except ProjectionError as error:
         return unselected(tool, response, error)
     return ShapedAnswer(part, (note,) if note else ())
+
+
+async def evaluated(size: int, function: Callable[[int], R]) -> R:
+    """Return what a function returns that reads so many bytes and is told how many steps it may take.
+
+    What is large, or takes many steps, is done beside the event loop. Raises ProjectionError.
+    """
+    from ..result.projection import MAX_QUICK_STEPS, MAX_STEPS, TooManySteps
+
+    if size <= MAX_READ_BYTES:
+        with suppress(TooManySteps):
+            return function(MAX_QUICK_STEPS)
+    return await background.run("large", function, MAX_STEPS)
 
 
 def unselected(tool: Tool, response: httpx.Response, error: "ProjectionError") -> ShapedAnswer:

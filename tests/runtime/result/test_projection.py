@@ -1,15 +1,28 @@
 """JMESPath over answers: what is taken, what is said where an expression is wrong, and what a hostile one costs."""
 
+import asyncio
 import json
+import time
+from contextlib import suppress
 from typing import Any
 
 import httpx
 import pytest
 
+from openapi_mcp.runtime import background
 from openapi_mcp.runtime.errors import ArgumentError
 from openapi_mcp.runtime.result import projection
-from openapi_mcp.runtime.result.projection import Projection, ProjectionError, outline, project
+from openapi_mcp.runtime.result.projection import (
+    MAX_QUICK_STEPS,
+    Projection,
+    ProjectionError,
+    TooManySteps,
+    outline,
+    project,
+    selected,
+)
 from openapi_mcp.runtime.result.sanitizer import NO_SECRETS, Sanitizer
+from openapi_mcp.runtime.server.shapes import evaluated
 
 ITEMS = [{"id": number, "name": f"n{number}", "owner": {"login": "ada"}} for number in range(3)]
 ANSWER: dict[str, Any] = {"items": ITEMS, "total": 3}
@@ -154,3 +167,32 @@ def test_the_first_part_of_an_answer_that_is_too_large_is_read_with_a_note() -> 
     part, note = project([Projection.parse("length(items)")], response({"items": many}), NO_SECRETS)
     assert 3_000 < json.loads(part.content) < 5_000
     assert note == "Nothing was selected of what follows the first 4 MiB of the answer."
+
+
+ZEROS = json.dumps([0] * 180)
+COSTLY = [
+    f"map(&map(&map(&@, `{ZEROS}`), `{ZEROS}`), `{ZEROS}`)",
+    "|".join(["[@,@]"] * 18) + "|[?@==@]",
+    "|".join(["[@,@]"] * 16),
+]
+
+
+@pytest.mark.parametrize("expression", COSTLY)
+def test_a_short_expression_for_a_small_answer_takes_few_steps_where_others_wait(expression: str) -> None:
+    start = time.process_time()
+    with pytest.raises(TooManySteps):
+        selected([Projection.parse(expression)], {"fine": True}, response({"fine": True}), MAX_QUICK_STEPS)
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("expression", COSTLY)
+def test_what_takes_many_steps_is_evaluated_beside_the_event_loop(expression: str) -> None:
+    asides = []
+
+    def function(steps: int) -> object:
+        asides.append(background.is_aside())
+        return selected([Projection.parse(expression)], {"fine": True}, response({"fine": True}), steps)
+
+    with suppress(TooManySteps):
+        asyncio.run(evaluated(1, function))
+    assert asides == [False, True]

@@ -37,7 +37,7 @@ MAX_SESSIONS: Final = 1_000
 
 _UNAUTHORIZED: Final = 401
 _ELSEWHERE: Final = "This sign-in was begun in another browser, or too long ago."
-_UNKNOWN: Final = "It cannot be found out now who you are. Try again in a few seconds."
+_UNKNOWN: Final = "The page cannot check now who you are. Try again in a few seconds."
 
 
 @dataclass(frozen=True, slots=True)

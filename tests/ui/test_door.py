@@ -27,7 +27,11 @@ from openapi_mcp.telemetry.records import CallRecord
 from openapi_mcp.ui.call import named
 from tests.authorization.doors import DOCUMENT
 from tests.authorization.issuing import AUDIENCE, Issuer, issuing
-from tests.servers import running
+from tests.chromium import chromium
+from tests.oauth.apis import write_document
+from tests.oauth.user_sign_ins import serving
+from tests.oidc import CLIENT_ID, CLIENT_SECRET, authorization_server
+from tests.servers import free_port, running
 
 BASE = "https://mcp.example.test"
 CALLBACK = f"{BASE}/ui/callback"
@@ -375,3 +379,23 @@ def test_start_says_where_the_page_is_or_what_it_lacks(options: dict[str, Any], 
     http = HttpSettings.from_options({name: value for name, value in given.items() if value is not None})
     assert page.connection(http, "http://127.0.0.1:8000/mcp", local=True) == ([says] if says else [])
     assert page.is_served(http, local=False) is (says.startswith(BASE))
+
+
+@pytest.mark.process
+def test_real_browser_comes_back_from_a_real_authorization_server_of_another_site(node: Path, tmp_path: Path) -> None:
+    """The cookie of the page is SameSite=Strict, and the redirect that brings the browser back is of another site."""
+    port = free_port()
+    url = f"http://localhost:{port}"
+    person = chromium(node, tmp_path / "profile", "ann")
+    with authorization_server(node, redirects=[f"{url}/ui/callback"], resource=f"{url}/mcp", cookies="door") as issuer:
+        document = write_document(
+            tmp_path, "http://127.0.0.1:9", {"clientCredentials": {"tokenUrl": f"{issuer}/token"}}
+        )
+        door = ["--auth-issuer", issuer, "--auth-audience", f"{url}/mcp", "--auth-client-id", CLIENT_ID]
+        with serving(document, tmp_path, port, *door, OPENAPI_MCP_AUTH_CLIENT_SECRET=CLIENT_SECRET) as printed:
+            shown = person.open(f"{url}/ui/sign-in")
+            started = printed.read_text()
+    assert shown["url"] == f"{url}/ui/"
+    assert "listPets" in shown["text"]
+    assert any(address.startswith(f"{issuer}/") for address in shown["visited"])
+    assert f"(register {url}/ui/callback for {CLIENT_ID})" in started

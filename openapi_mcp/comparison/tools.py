@@ -20,6 +20,9 @@ from .schemas import LocatedSchema, SchemaChange, SchemaComparison, excerpts
 MAX_CHANGES: Final = 20_000
 """Changes that are reported. Two versions of one API have some thousands at most."""
 
+_DEPRECATED: Final = "Deprecated."
+"""The last word of the description of a deprecated tool (`tools.compiler`)."""
+
 _VARIABLE: Final = re.compile(r"\{[^{}]*\}")
 
 _KINDS: Final[Mapping[Side, Mapping[str, str]]] = {
@@ -181,8 +184,9 @@ def _of_description(old: Tool, new: Tool) -> Iterator[ToolChange]:
         yield _change("tool-renamed", new, "", old.name, new.name)
     if old.title != new.title:
         yield _change("title-changed", new, "", old.title or "", new.title or "")
-    if old.description.split() != new.description.split():
-        yield _change("description-changed", new, "", *excerpts(old.description, new.description))
+    before, after = (tool.description.removesuffix(_DEPRECATED) for tool in (old, new))  # `tool-deprecated` says it
+    if before.split() != after.split():
+        yield _change("description-changed", new, "", *excerpts(before, after))
     if old.deprecated != new.deprecated:
         yield _change("tool-deprecated" if new.deprecated else "tool-restored", new)
     hints = [

@@ -217,3 +217,9 @@ def test_unions_of_unions_are_bounded() -> None:
     schemas = {"schemas": {**unions, **inner, **leaves}}
     paths = {f"/{index}": {"post": body(type="object", properties={"u": ref("U0")})} for index in range(20)}
     assert compare(tools(paths, components=schemas), tools(paths, components=schemas)).changes == ()
+
+
+def test_a_tool_that_is_deprecated_has_one_change() -> None:
+    before, after = operation(description="Reads it."), operation(description="Reads it.", deprecated=True)
+    assert [kind for kind, _ in changed(before, after)] == ["tool-deprecated"]
+    assert [kind for kind, _ in changed(after, before)] == ["tool-restored"]

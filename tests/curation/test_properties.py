@@ -149,7 +149,7 @@ def test_a_property_of_an_object_and_of_its_branches_is_hidden_in_all() -> None:
 
 
 def test_branches_that_multiply_are_given_up_in_bounded_time() -> None:
-    definitions = {f"L{level}": {"allOf": [{"$ref": f"#/$defs/L{level + 1}"}] * 2} for level in range(50)}
+    definitions: Json = {f"L{level}": {"allOf": [{"$ref": f"#/$defs/L{level + 1}"}] * 2} for level in range(50)}
     definitions["L50"] = {"type": "object", "properties": {"mode": STRING}}
     schema = {"type": "object", "properties": {"options": {"$ref": "#/$defs/L0"}}, "$defs": definitions}
     argument = Argument(name="options", location="body", wire_name="options")

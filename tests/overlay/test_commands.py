@@ -118,7 +118,12 @@ def test_apply_reports_what_it_cannot_do_and_exits_with_usage_errors(tmp_path: P
 
 
 def test_init_names_what_stands_where_an_overlay_reaches_it(tmp_path: Path) -> None:
-    operation = {"operationId": "readIt", "deprecated": True, "description": "Reads it.", "responses": {}}
+    operation: dict[str, Any] = {
+        "operationId": "readIt",
+        "deprecated": True,
+        "description": "Reads it.",
+        "responses": {},
+    }
     write_json(tmp_path / "other.json", {"get": {**operation, "operationId": "readOther"}})
     paths = {
         "/here": {"get": operation},

@@ -269,7 +269,7 @@ class Gateway(ServedTools):
         """Return what answers requests about skills, made for the first of them."""
         from .skills import GatewaySkills
 
-        return GatewaySkills(self)
+        return GatewaySkills(self.bridges, self.api_of)
 
     def _follower(self, config: Config, api: str = "") -> OperationFollower:
         """Return what follows the operations of an API, by the names that its tools have for clients."""

@@ -18,14 +18,14 @@ MAX_STEPS: Final = 20_000
 T = TypeVar("T")
 
 
-class TooManySteps(Exception):
+class PatternTooComplex(Exception):
     """A pattern takes more than MAX_STEPS to be tested."""
 
 
 class Automaton:
     """Positions of a pattern: the mask of characters of each, and its successors, once for each path to them.
 
-    `steps` counts the work with them; its methods raise TooManySteps beyond MAX_STEPS.
+    `steps` counts the work with them; its methods raise PatternTooComplex beyond MAX_STEPS.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Automaton:
     def _spend(self, steps: int) -> None:
         self.steps += steps
         if self.steps > MAX_STEPS:
-            raise TooManySteps
+            raise PatternTooComplex
 
     def is_exponential(self, positions: range) -> bool:
         """Return whether a loop around these positions, already connected, is exponential or above MAX_STATES."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from .backtracking import Automaton, TooManySteps
+from .backtracking import Automaton, PatternTooComplex
 from .character_classes import (
     ANY,
     CLASSES,
@@ -74,7 +74,7 @@ def analyse(pattern: str) -> tuple[str | None, int]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             re.compile(rewritten)
-    except (NotPortable, TooManySteps, re.error, Warning, OverflowError, RecursionError):
+    except (NotPortable, PatternTooComplex, re.error, Warning, OverflowError, RecursionError):
         return None, automaton.steps + _STEPS_PER_CHARACTER * len(pattern[:MAX_PATTERN_LENGTH])
     return rewritten, automaton.steps + _STEPS_PER_CHARACTER * len(pattern)
 

@@ -64,7 +64,8 @@ def _alternatives(node: Mapping[str, Any], pointer: str) -> Iterator[tuple[Any, 
     for keyword in ("anyOf", "oneOf"):
         yield from _listed(node, keyword, pointer)
     for keyword in ("then", "else"):
-        yield node.get(keyword), join(pointer, keyword)
+        if keyword in node:
+            yield node[keyword], join(pointer, keyword)
     dependent = node.get("dependentSchemas")
     for name, schema in islice(dependent.items(), MAX_SUBSCHEMAS) if isinstance(dependent, dict) else ():
         yield schema, join(pointer, "dependentSchemas", name)
@@ -73,8 +74,10 @@ def _alternatives(node: Mapping[str, Any], pointer: str) -> Iterator[tuple[Any, 
 def _listed(node: Mapping[str, Any], keyword: str, pointer: str) -> list[tuple[Any, str]]:
     """Return the first schemas of a list with their pointers, the last one first."""
     schemas = node.get(keyword)
-    listed = enumerate(schemas[:MAX_SUBSCHEMAS]) if isinstance(schemas, list) else ()
-    return [(schema, join(pointer, keyword, index)) for index, schema in reversed(list(listed))]
+    if not isinstance(schemas, list):
+        return []
+    listed = list(enumerate(schemas[:MAX_SUBSCHEMAS]))
+    return [(schema, join(pointer, keyword, index)) for index, schema in reversed(listed)]
 
 
 def read_only_names(

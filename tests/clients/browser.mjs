@@ -1,6 +1,6 @@
 // A person at a real browser: headless Chromium, driven over the DevTools protocol. It takes one JSON object: `chromium`
 // (its program), `profile` (a folder, which keeps its cookies), `name` (to sign in with), `url`. It opens the address,
-// signs in and consents wherever a page has a form, and prints the last page: `url`, `title`, `text`, and `visited`.
+// signs in and consents wherever a page has a form, follows pages that lead to others, and prints the last one: `url`, `title`, `text`, and `visited`.
 import { spawn } from 'node:child_process';
 
 const MAX_PAGES = 20;
@@ -55,7 +55,8 @@ const evaluate = async (expression) => {
   const { result } = await send('Runtime.evaluate', { expression, returnByValue: true }, sessionId);
   return result.value;
 };
-const SHOWN = '({ url: location.href, title: document.title, text: document.body.innerText, hasForm: !!document.forms[0] })';
+const SHOWN = '({ url: location.href, title: document.title, text: document.body.innerText, '
+  + 'hasForm: !!document.querySelector("form [type=submit]"), goesOn: !!document.querySelector("meta[http-equiv=refresh]") })';
 const submit = (name) => `(() => {
   const login = document.querySelector('[name=login]');
   if (login) { login.value = ${JSON.stringify(name)}; document.querySelector('[name=password]').value = 'any'; }
@@ -65,7 +66,8 @@ const submit = (name) => `(() => {
 await send('Page.navigate', { url: job.url }, sessionId);
 for (let page = 1; page <= MAX_PAGES; page += 1) {
   await loaded(page);
-  const shown = await evaluate(SHOWN);
+  const shown = await evaluate(SHOWN) ?? { goesOn: true }; // between two pages there is nothing to see
+  if (shown.goesOn) continue;
   if (!shown.hasForm) {
     console.log(JSON.stringify({ ...shown, visited }));
     break;

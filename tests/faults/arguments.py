@@ -35,6 +35,7 @@ LONG: Final = frozenset(
         *("200,000 unevaluated properties", "200,000 wrong property names", "1,000,000 items without the one"),
         *("a deepObject of 200,000 keys", "500,000 wrong integers, eight times at once"),
         *("a set of 100,000 objects, eight times at once", "300,000 items of which none is a choice"),
+        *("a cookie of 1,300,000 items", "1,300,000 parts of a body", "2,000,000 elements of XML"),
         *("500,000 strings that hold integers", "wide filter, one wrong leaf of 60,000"),
     }
 )
@@ -149,6 +150,8 @@ FORMATS: Final = (
     *("email", "uri", "date-time", "hostname", "ipv6"),
     *("uuid", "regex", "uri-template", "json-pointer"),
 )
+ZEROS: Final = f"`{[0] * 180}`"
+THREE_LOOPS: Final = f"map(&map(&map(&@, {ZEROS}), {ZEROS}), {ZEROS})"
 ERROR: Final = "^error: "
 FINE: Final = "^result: "
 UNANSWERED: Final = "^JSON-RPC error"
@@ -218,6 +221,7 @@ ROWS: Final = [
     row("backtracking", "a pattern that backtracks, 40 characters", lambda: {"text": "a" * 40 + "!"}, FINE),
     row("backtracking", "a pattern that backtracks, 4 MiB", lambda: {"text": text_of(MIB_4, "a") + "!"}, FINE),
     row("alternating", "alternatives that backtrack, 40 characters", lambda: {"text": "a" * 40 + "b"}, FINE),
+    row("optional", "options side by side, 16 characters", lambda: {"text": "a" * 16}, ERROR),
     row("formats", "formats of 400 KB each", lambda: dict.fromkeys(FORMATS, "a:" * 200_000), FINE),
     row("formats", "formats of control characters", lambda: dict.fromkeys(FORMATS, "\x00\x1b]0;x\x07" * 100), FINE),
     row(
@@ -257,6 +261,10 @@ ROWS: Final = [
     row("sendHeader", "a header value of 4 MiB", lambda: {"X-Note": text_of(MIB_4)}, FINE),
     row("sendQuery", "a query value of 4 MiB", lambda: {"q": text_of(MIB_4, "&")}, ERROR),
     row("sendDeep", "a deepObject of 200,000 keys", lambda: {"filter": keys(200_000, "k", "v")["map"]}, ERROR),
+    row("sendCookie", "a cookie of 1,300,000 items", lambda: {"c": [""] * 1_300_000}, ERROR),
+    row("sendParts", "1,300,000 parts of a body", lambda: {"files": [""] * 1_300_000}, ERROR),
+    row("sendXml", "2,000,000 elements of XML", lambda: {"value": [1] * 2_000_000}, ERROR),
+    row("getFault", "an expression of three loops", lambda: {"name": "fine", "select": THREE_LOOPS}, ERROR),
     row("upload", "base64 of 4 MiB", lambda: {"body": text_of(MIB_4, "A")}, FINE),
     row("upload", "base64 that is none, of 4 MiB", lambda: {"body": text_of(MIB_4, "*")}, FINE),
     row(

@@ -175,6 +175,11 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "properties": {"text": {"type": "string", "pattern": "^(a+)+$"}},
         "required": ["text"],
     },
+    "optional": {
+        "type": "object",
+        "properties": {"text": {"type": "string", "pattern": f"^{'a?' * 64}b$"}},
+        "required": ["text"],
+    },
     "alternating": {
         "type": "object",
         "properties": {"text": {"type": "string", "pattern": "^(a|a|ab)*c$"}},
@@ -233,6 +238,9 @@ def document() -> dict[str, Any]:
         },
         "/header": {"get": _with_parameter("sendHeader", {"name": "X-Note", "in": "header"})},
         "/query": {"get": _with_parameter("sendQuery", {"name": "q", "in": "query"})},
+        "/cookie": {
+            "get": _with_parameter("sendCookie", {"name": "c", "in": "cookie"}, {"type": "array", "items": {}})
+        },
         "/reserved/{q}": {
             "get": _with_parameter("sendReserved", {"name": "q", "in": "path", "required": True, "allowReserved": True})
         },
@@ -247,6 +255,9 @@ def document() -> dict[str, Any]:
     paths["/judge/upload"] = {
         "post": _post("upload", {"type": "string", "contentEncoding": "base64"}, "application/octet-stream")
     }
+    files = {"type": "object", "properties": {"files": {"type": "array", "items": {"type": "string"}}}}
+    paths["/judge/parts"] = {"post": _post("sendParts", files, "multipart/form-data")}
+    paths["/judge/xml"] = {"post": _post("sendXml", {"type": "object", "properties": {"value": {}}}, "application/xml")}
     return {
         "openapi": "3.1.1",
         "info": {"title": "Hostile", "version": "1"},

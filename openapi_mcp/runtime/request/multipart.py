@@ -10,12 +10,17 @@ Specification: RFC 2046 §5.1, RFC 7578, WHATWG HTML "multipart/form-data encodi
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from .. import media_types
+from ..errors import ArgumentError
 from ..tool import Encoding, MediaType
 from . import content, file_types, files, styles
 from .context import deviate
+
+MAX_PARTS: Final = 10_000
+"""Parts of a body: most servers take 1,000. Each has a hundred bytes besides its value."""
 
 _UNDECLARED: Final = Encoding()
 # WHATWG HTML, "escape a string" for names in Content-Disposition: these three and no others.
@@ -38,18 +43,21 @@ class Part:
 def encode(value: Any, media: MediaType) -> tuple[str, bytes]:
     """Return the Content-Type with its boundary, and the body.
 
-    A value without parts is refused (ArgumentError), or is the only part where requests may deviate.
+    A value without parts is refused (ArgumentError), or is the only part where requests may deviate. One with more
+    than MAX_PARTS is refused.
     """
     content_type = media_types.concrete(media.content_type)
     if isinstance(value, dict):
-        parts = list(_named(value, media.encoding))
+        parts = _named(value, media.encoding)
     elif isinstance(value, list):
-        parts = list(_positional(value, media.encoding))
+        parts = _positional(value, media.encoding)
     else:
         refusal = f"A {media_types.essence(content_type)} body must be an object whose properties are the parts."
         deviate(refusal, "The value is sent as one part.")
-        parts = list(_positional([value], media.encoding))
-    bodies = [part.to_wire() for part in parts]
+        parts = _positional([value], media.encoding)
+    bodies = [part.to_wire() for part in islice(parts, MAX_PARTS + 1)]
+    if len(bodies) > MAX_PARTS:
+        raise ArgumentError(f"The body has more than {MAX_PARTS:,} parts; send fewer values at a time.")
     boundary = _boundary(bodies, media_types.parameter(content_type, "boundary"))
     delimiter = b"--" + boundary.encode("ascii")
     body = b"".join(delimiter + b"\r\n" + part + b"\r\n" for part in bodies) + delimiter + b"--\r\n"

@@ -21,9 +21,14 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from .. import jsontext
+from ..background import exceeds
+from ..errors import ArgumentError
 from ..tool import Argument, Style
 
 Pairs = list[tuple[str, str]]
+
+MAX_PARTS: Final = 100_000
+"""Items and properties of a value in a URL or a header. Each needs a separator: a URL may have 65,536 characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,8 @@ def cookie_pairs(argument: Argument, value: Any) -> Pairs:
 
 
 def _pairs_of(argument: Argument, value: Any, escaping: Escaping) -> Pairs:
+    if isinstance(value, _CONTAINERS) and exceeds(value, MAX_PARTS):
+        raise ArgumentError(f"`{argument.name}` has more than {MAX_PARTS:,} parts, too many for a URL or a header.")
     name = argument.wire_name or argument.name
     return pairs(
         name,

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
+from ..background import exceeds
 from ..errors import ArgumentError
 from ..tool import XmlDocument, XmlNode
 from .styles import scalar_text
@@ -152,12 +153,17 @@ def _characters(text: str) -> str:
     return text
 
 
+MAX_PARTS: Final = 100_000
+"""Values of a document that is written: some 50 MB of nodes."""
+
 _ROOT: Final = "root"
 _UNDESCRIBED: Final = XmlNode()
 
 
 def document(value: Any, described: XmlDocument) -> str:
-    """Return the XML text of a value. Raises ArgumentError if it does not have exactly one root element."""
+    """Return the XML text of a value. Raises ArgumentError if it is large, or has not exactly one root element."""
+    if exceeds(value, MAX_PARTS):
+        raise ArgumentError(f"The body has more than {MAX_PARTS:,} values, too many for XML; send fewer at a time.")
     nodes = tuple(_XmlNodeWriter(described.definitions).nodes(described.root, value, _ROOT))
     if len(nodes) != 1 or not isinstance(nodes[0], Element):
         raise ArgumentError("An XML document must have exactly one root element; these arguments make none or several.")

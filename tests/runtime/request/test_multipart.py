@@ -180,3 +180,9 @@ def test_part_may_be_multipart_or_a_form() -> None:
     assert [part.get_content_type() for part in both.get_payload()] == ["text/html", "image/png"]
     assert [part.get_payload(decode=True) for part in both.get_payload()] == [b"<p>", b"\0\1"]
     assert (coded.get_content_type(), coded.get_payload(decode=True)) == (rules["form"].content_type, b"t=x%7Cy&u=v+w")
+
+
+@pytest.mark.parametrize("value", [{"a": [""] * 10_001}, [""] * 10_001])
+def test_more_parts_than_servers_take_are_refused(value: Any) -> None:
+    with pytest.raises(ArgumentError, match="more than 10,000 parts"):
+        multipart.encode(value, FORM)

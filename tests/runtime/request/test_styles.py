@@ -224,3 +224,11 @@ def test_cookie_name_is_unescaped() -> None:
 def test_nan_and_infinity_are_refused(value: Any) -> None:
     with pytest.raises(ArgumentError, match="cannot be sent"):
         styles.query_pairs(argument("form"), value)
+
+
+@pytest.mark.parametrize("style", ["matrix", "label", "simple", "form", "spaceDelimited", "cookie", "deepObject"])
+@pytest.mark.parametrize("value", [[""] * 100_001, {str(number): "" for number in range(100_001)}])
+def test_more_parts_than_a_url_or_a_header_holds_are_refused(style: Style, value: Any) -> None:
+    for text in (styles.path_text, styles.header_text, styles.query_pairs, styles.cookie_pairs):
+        with pytest.raises(ArgumentError, match="more than 100,000 parts"):
+            text(argument(style), value)

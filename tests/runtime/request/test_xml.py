@@ -93,3 +93,9 @@ def test_circular_references_end() -> None:
 def test_document_without_one_root_element_is_refused(value: Any, root: XmlNode) -> None:
     with pytest.raises(ArgumentError, match="exactly one root element"):
         write(value, root)
+
+
+@pytest.mark.parametrize("value", [{"a": [1] * 100_001}, {f"a{number}": 1 for number in range(100_001)}])
+def test_values_that_take_much_memory_as_nodes_are_refused(value: Any) -> None:
+    with pytest.raises(ArgumentError, match="more than 100,000 values"):
+        write(value, XmlNode(name="r"))

@@ -21,6 +21,7 @@ from starlette.types import Scope
 
 from ..runtime.http import access
 from ..runtime.http.access import LOOPBACK, AccessPolicy, Headers
+from ..runtime.http.callers import TrustedProxies
 from ..runtime.http.limits import RECEIVE_TIMEOUT
 from ..runtime.http.responses import HTTPError
 
@@ -95,7 +96,7 @@ class PageAccess:
     """The checks of requests for the page. `hosts` are the values that Host may have, None any; `secret` signs.
 
     People enter with the `token`, or through the door of a server whose public address is `url`; without either the
-    page is for this machine only.
+    page is for this machine only. `proxies` are the addresses of those whose X-Forwarded-Proto is believed.
     """
 
     def __init__(
@@ -105,10 +106,12 @@ class PageAccess:
         token: str | None,
         hosts: Collection[str] | None,
         url: str | None = None,
+        proxies: Collection[str] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._token = token
         self._url = url
+        self._proxies = TrustedProxies(proxies)
         self._policy = AccessPolicy(allowed_hosts=hosts if self.needs_sign_in else LOOPBACK, allowed_origins=None)
         self._key = hmac.digest(secret, b"page\0" + (token or url or "").encode(), hashlib.sha256)
         self._clock = clock
@@ -133,6 +136,12 @@ class PageAccess:
             raise PageRefused(403, "Behind a proxy the page needs a token: set OPENAPI_MCP_AUTH_TOKEN.")
         self._check_origin(scope["method"], headers)
         return headers
+
+    def scheme(self, scope: Scope, headers: Headers) -> str:
+        """Return the scheme of the address in the browser: a trusted proxy may take https and pass http on."""
+        peer, _ = scope.get("client") or ("", 0)
+        forwarded = headers.get("x-forwarded-proto", "") if self._proxies.trusts(peer) else ""
+        return "https" if forwarded == "https" else str(scope.get("scheme", "http"))
 
     def _check_origin(self, method: str, headers: Headers) -> None:
         """Raise PageRefused for a request of another page; a change has to name its origin."""

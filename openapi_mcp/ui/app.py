@@ -115,6 +115,7 @@ class Page:
     async def _admit(self, request: Request) -> Response | None:
         """Return the response to a request that is not let in, or needs no entrance. Raises PageRefused."""
         headers, path = self._access.headers(request.scope), request.url.path
+        request.scope["page_scheme"] = self._access.scheme(request.scope, headers)
         if path.startswith("/ui/static/"):
             return static_file(path.removeprefix("/ui/static/"))
         session = self._access.session(headers, _port(request))
@@ -145,7 +146,7 @@ class Page:
             return await self._sign_in_page(refused.message, refused.status)
 
     def _cookie(self, request: Request, session: str) -> str:
-        return self._access.set_cookie(session, _port(request), is_secure=request.url.scheme == "https")
+        return self._access.set_cookie(session, _port(request), is_secure=request.scope["page_scheme"] == "https")
 
     async def _admit_change(self, request: Request, headers: Headers, session: str) -> Response | None:
         """Return the response to a sign-in or sign-out, None for another change. Raises PageRefused."""

@@ -35,7 +35,7 @@ class Views:
     """The answers of the page to requests that were let in; what takes long works in threads.
 
     The scope of a request has `page_head`, which precedes the HTML of a whole page, `page_fields`, header fields of it,
-    and `page_csrf`, the token of its session.
+    `page_csrf`, the token of its session, and `page_scheme`, that of its address in the browser.
     """
 
     def __init__(self, source: PageSource) -> None:
@@ -222,7 +222,7 @@ class Views:
 
     async def _connect(self, request: Request) -> Response:
         served = self._source.served()
-        url = self._source.url or f"{request.url.scheme}://{request.headers['host']}{self._source.path}"
+        url = self._source.url or f"{request.scope['page_scheme']}://{request.headers['host']}{self._source.path}"
         running = await asyncio.to_thread(overview.connections, self._source, served, url)
         started, reason = await asyncio.to_thread(overview.commands, self._source, served)
         return await self._page(

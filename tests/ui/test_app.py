@@ -177,6 +177,17 @@ async def test_the_token_opens_the_page() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(("proxies", "scheme"), [(("127.0.0.1",), "https"), ((), "http")])
+async def test_page_behind_a_proxy_that_takes_https_is_one_of_https(proxies: tuple[str, ...], scheme: str) -> None:
+    visitor = Visitor(app(HttpSettings(auth_token=TOKEN, trusted_proxy=proxies)))
+    signed_in = await visitor.post("/ui/sign-in", {"token": TOKEN}, x_forwarded_proto="https")
+    assert ("Secure" in signed_in.headers["set-cookie"]) is (scheme == "https")
+    cookie = signed_in.headers["set-cookie"].partition(";")[0]
+    shown = await visitor.get("/ui/connect", {"x-forwarded-proto": "https", "cookie": cookie})
+    assert f"{scheme}://127.0.0.1:8000/mcp" in shown.text
+
+
+@pytest.mark.anyio
 async def test_large_sign_ins_are_not_read() -> None:
     visitor = Visitor(app(HttpSettings(auth_token=TOKEN)))
     assert (await visitor.post("/ui/sign-in", {"token": "x" * 100_000})).status_code == 400

@@ -148,6 +148,7 @@ class PageOnDemand:
             token=http.auth_token,
             hosts=self._hosts,
             url=None if resource is None else resource.origin,
+            proxies=http.trusted_proxy,
         )
         return Page(source, access, None if entrance is None else self._door(entrance, access, secret))
 

@@ -134,13 +134,19 @@ def trees() -> dict[Path, ast.Module]:
 
 
 @cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return all nodes of a syntax tree, which to find takes as long as to parse it."""
+    return tuple(ast.walk(trees()[path]))
+
+
+@cache
 def imports(path: Path, *, everywhere: bool = True) -> tuple[tuple[Path | None, str], ...]:
     """Return the file or folder of this package that each import names, or None and the name of another package."""
     return tuple(_imports(path, everywhere=everywhere))
 
 
 def _imports(path: Path, *, everywhere: bool) -> Iterator[tuple[Path | None, str]]:
-    for node in ast.walk(trees()[path]) if everywhere else trees()[path].body:
+    for node in nodes(path) if everywhere else trees()[path].body:
         if isinstance(node, ast.Import):
             yield from ((None, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -223,8 +229,8 @@ def layer_name(path: Path) -> str:
 
 def test_one_class_name_is_one_class() -> None:
     places = defaultdict(list)
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
+    for path in FILES:
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 places[node.name.lstrip("_")].append(name_of(path))
     assert not {name: where for name, where in places.items() if len(where) > 1}
@@ -234,15 +240,15 @@ def test_files_and_functions_fit_in_the_head() -> None:
     for path, tree in trees().items():
         assert ast.get_docstring(tree), f"{name_of(path)} opens with one sentence of purpose"
         assert path.read_text().count("\n") <= 400, name_of(path)
-        for node in ast.walk(tree):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 # The signature does not count: one parameter a line, it is documentation.
                 assert (node.end_lineno or 0) - node.body[0].lineno < 50, f"{name_of(path)}: {node.name}"
 
 
 def test_docstrings_open_with_a_verb_or_a_noun() -> None:
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
+    for path in FILES:
+        for node in nodes(path):
             for each in node.body if isinstance(node, DOCUMENTED) else ():
                 if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
                     first = str(each.value.value).split(maxsplit=1)[0].lower()

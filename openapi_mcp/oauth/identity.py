@@ -6,6 +6,8 @@ those of clients: so both say who they are in the same words. The token is used 
 Specification: client/elicitation of 2026-07-28, "Phishing".
 """
 
+import asyncio
+import time
 from collections.abc import Callable, Collection
 from typing import Final
 
@@ -14,8 +16,12 @@ from ..authorization.settings import DoorSettings
 from ..authorization.tokens import CLIENT, InvalidToken
 from ..compilation import OAuthScheme
 from ..egress.policy import EgressPolicy, EgressRules
+from ..runtime.types import JsonObject
 from .clients import OAuthClient
 from .endpoints import AccessToken, AuthorizationServer, OAuthFailure
+
+FAILURE_SECONDS: Final = 5.0
+"""Seconds for which an authorization server that could not be used is not asked again: anybody may open a page."""
 
 _OPENID: Final = "openid"
 _ENDPOINT: Final = "authorization_endpoint"
@@ -37,6 +43,9 @@ class DoorClient:
         self._verifier = settings.verifier(tls, self._egress)
         self._server: AuthorizationServer | None = None
         self._asked: tuple[str, ...] = ()
+        self._discovering = asyncio.Lock()
+        self._found: JsonObject | None = None
+        self._failure, self._next_try = "", 0.0
 
     @property
     def issuer(self) -> str:
@@ -47,10 +56,7 @@ class DoorClient:
         """Return the authorization server with its endpoints, which are found once. Raises OAuthFailure."""
         scopes = tuple(self._scopes())
         if self._server is None or self._asked != scopes:
-            try:
-                metadata = await discover(self.issuer, self._tls, _ENDPOINT, self._egress)
-            except AuthorizationServerError as error:
-                raise OAuthFailure(f"The authorization server of this server cannot be used: {error}.") from error
+            metadata = await self._metadata()
             token_url = metadata.get("token_endpoint")
             supported = metadata.get("scopes_supported")
             identifying = (_OPENID,) if isinstance(supported, list) and _OPENID in supported else ()
@@ -69,6 +75,20 @@ class DoorClient:
             self._server = AuthorizationServer(scheme, client, self._tls(), policy, metadata)
             self._asked = scopes
         return self._server
+
+    async def _metadata(self) -> JsonObject:
+        """Return the metadata; one request is under way for all who wait, and none right after one that failed."""
+        async with self._discovering:
+            if self._found is None:
+                if time.monotonic() < self._next_try:
+                    raise OAuthFailure(self._failure)
+                try:
+                    self._found = await discover(self.issuer, self._tls, _ENDPOINT, self._egress)
+                except AuthorizationServerError as error:
+                    self._failure = f"The authorization server of this server cannot be used: {error}."
+                    self._next_try = time.monotonic() + FAILURE_SECONDS
+                    raise OAuthFailure(self._failure) from error
+            return self._found
 
     async def subject(self, token: AccessToken) -> str:
         """Return the subject of a token, as the door knows it. Raises OAuthFailure."""

@@ -1,6 +1,7 @@
 """Rate limits of callers and tools, in the memory of a process or shared by all replicas. `limits` does the work."""
 
 import asyncio
+import hashlib
 import logging
 import time
 from functools import cache
@@ -70,8 +71,13 @@ class SharedRateLimit:
         self._window = MovingWindowRateLimiter(storage)
 
     async def __call__(self, caller: str, tool: str) -> float | None:
-        """Count a call and return None; or return the seconds to wait where the call would exceed a limit."""
+        """Count a call and return None; or return the seconds to wait where the call would exceed a limit.
+
+        Redis gets a digest of the caller's name, which may be a session id or the name of a person.
+        """
         from limits.errors import StorageError
+
+        caller = hashlib.sha256(caller.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
         if time.monotonic() < self._failed_until:
             return self._local(caller, tool)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import httpx
 
@@ -35,7 +36,10 @@ MAX_SHOWN: Final = 40_000
 """Characters of a text that are shown: some hundred lines more than anybody reads on a page."""
 
 MAX_CALLS: Final = 8
-"""Calls of the page at once: one person makes one at a time."""
+"""Calls of one person at once, who makes one at a time."""
+
+MAX_ALL_CALLS: Final = 64
+"""Calls of the page at once: a fifth of what the endpoint makes."""
 
 _IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _OF_THE_CONNECTION: Final = ("host", "content-length", "connection", "accept-encoding", "user-agent")
@@ -117,13 +121,15 @@ class PageCalls:
 
     def __init__(self, source: PageSource) -> None:
         self._source = source
-        self._places = asyncio.Semaphore(MAX_CALLS)
+        self._places = asyncio.Semaphore(MAX_ALL_CALLS)
+        self._of_callers: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def call(self, bridge: Bridge, tool: Tool, name: str, arguments: JsonObject) -> CallView:
         """Make a call that the user has agreed to, by the name that clients use, and return both sides of it."""
         request = dry_run(self._source, bridge, tool, arguments)
         CALLER.set(Caller(client=_caller()))
-        async with self._places:
+        own = self._of_callers.setdefault(_caller(), asyncio.Semaphore(MAX_CALLS))
+        async with own, self._places:
             start = time.perf_counter()
             with exchanges() as noted:
                 reply = await self._reply(name, arguments)

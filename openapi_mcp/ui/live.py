@@ -24,8 +24,11 @@ MAX_PARTS: Final = 5_000
 MAX_WAITING: Final = 500
 """Calls that wait for a slow browser; the oldest are left out, and the page says how many."""
 
-MAX_LISTENERS: Final = 32
+MAX_LISTENERS: Final = 128
 """Pages that listen at once."""
+
+MAX_OF_CALLER: Final = 32
+"""Pages of one person, or of all where the page does not tell people apart."""
 
 KEEP_ALIVE: Final = 15.0
 """Seconds between two comments on a silent stream, as at the MCP endpoint."""
@@ -60,9 +63,10 @@ class LiveCalls:
         self._dropped: dict[asyncio.Queue[LiveCall], int] = {}
         self._subscription = ExitStack()
 
-    def check(self) -> None:
-        """Raise TooManyListeners if nobody else may listen."""
-        if len(self._queues) >= MAX_LISTENERS:
+    def check(self, caller: str | None = None) -> None:
+        """Raise TooManyListeners if no other page, or none of a caller, may listen."""
+        own = sum(each == caller for each in self._queues.values())
+        if own >= MAX_OF_CALLER or len(self._queues) >= MAX_LISTENERS:
             raise TooManyListeners
 
     async def listen(

@@ -16,7 +16,7 @@ from ..clients.table import CLIENTS
 from ..errors import BridgeError
 from ..gateway.gateway import bridges_of
 from ..runtime.http.timeouts import SHUTDOWN_EVENT
-from ..runtime.server.grants import GRANT, Grant
+from ..runtime.server.grants import GRANT
 from ..runtime.tool import Tool
 from ..telemetry.records import caller_name
 from . import overview
@@ -246,19 +246,20 @@ class Views:
         return await self._page(request, "calls.html", "calls", workers=self._source.workers, own=own)
 
     async def _events(self, request: Request) -> Response:
+        grant = GRANT.get()
+        caller = None if grant is None else caller_name(named(grant))
         try:
-            self._live.check()
+            self._live.check(caller)
         except TooManyListeners:
             return Response("Too many pages listen.\n", 503, media_type="text/plain")
         end = request.scope.get("state", {}).get(SHUTDOWN_EVENT)
         fields = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        stream = self._stream(end, GRANT.get())
+        stream = self._stream(end, caller, math.inf if grant is None else grant.expires)
         return StreamingResponse(stream, media_type="text/event-stream", headers=fields)
 
-    async def _stream(self, end: asyncio.Event | None, grant: Grant | None) -> AsyncIterator[str]:
-        """Yield the events of calls: of all, or of those that have a grant their own."""
+    async def _stream(self, end: asyncio.Event | None, caller: str | None, expires: float) -> AsyncIterator[str]:
+        """Yield the events of calls: of all, or of one caller."""
         yield ": open\n\n"
-        caller, expires = (None, math.inf) if grant is None else (caller_name(named(grant)), grant.expires)
         async for item in self._live.listen(end, caller, expires):
             if item is None:
                 yield ": keep-alive\n\n"

@@ -326,6 +326,23 @@ def test_revoked_token_ends_the_session(tmp_path: Path, provider: Provider, monk
     within(tmp_path, provider, test, auth_introspection=True, auth_client_secret="of the page")
 
 
+def test_authorization_server_that_fails_is_not_asked_by_everybody_who_opens_the_page(
+    tmp_path: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = [f"/.well-known/{name}" for name in ("oauth-authorization-server", "openid-configuration")]
+    for place in places:
+        monkeypatch.setitem(provider.answers, place, Response(status_code=500))
+
+    async def test(app: Any) -> None:
+        before = [provider.requests[place] for place in places]
+        refused = await asyncio.gather(*(Browser(app).get("/ui/sign-in") for _ in range(20)))
+        assert {each.status_code for each in refused} == {502}
+        assert "cannot be used" in refused[0].text
+        assert [provider.requests[place] for place in places] == [count + 1 for count in before]
+
+    within(tmp_path, provider, test)
+
+
 def test_page_says_when_the_authorization_server_cannot_be_asked(
     tmp_path: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,8 @@ APIs tell the next page in many ways. They are tried in this order, and the one 
 the header Link (RFC 8288), a link in the body, a cursor in the body, a statement that there is more with the last
 item's id, and at last the number of the page or of its first item. A link is read for the arguments that it has. One
 with others, or of another path, becomes a request of its own (`links`), at the API's origin only and where the caller
-says which address a page has. What cannot be followed is said, and so is which limit ended the list.
+says which address a page has. The end of a list is explained: a page that cannot be followed, or the limit that was
+reached.
 """
 
 import re

@@ -1,7 +1,8 @@
 """`WishedAnswer`: the answer to a call that has `select` or `pages`: a selection, several pages as one list, or both.
 
 All pages are one call: they share its time, and stop where most of it is over; each is one more for the rate limit, and
-a step of its progress. What was read when something ends them is the answer, with the reason and the way to go on.
+a step of its progress. If something ends them early, the answer has the pages read until then, the reason, and how to
+go on.
 """
 
 import asyncio
@@ -127,7 +128,7 @@ class _Pages:
         return None
 
     async def _add(self, response: httpx.Response) -> bool:
-        """Add a page; return whether it has a list. Of the first without one, the answer is not of pages."""
+        """Add a page; return whether it has a list. If the first page has none, the call is answered without pages."""
         self.received += len(response.content)
         value, note = await _aside(len(response.content), json_of, response, self._sending.sanitizer)
         if note:

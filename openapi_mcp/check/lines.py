@@ -14,7 +14,7 @@ MAX_BYTES: Final = 8 << 20
 
 MAX_EVENTS: Final = 2_000_000
 MAX_LEVELS: Final = 5
-"""Levels of the document that have lines: #/paths/~1pets/get/parameters/0. What is deeper has the line of these."""
+"""Levels of the document that have lines: #/paths/~1pets/get/parameters/0. Deeper parts have the line of these."""
 
 
 def lines_of(text: str) -> dict[str, int]:

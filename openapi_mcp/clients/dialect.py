@@ -1,8 +1,8 @@
 """Schemas of arguments in the dialect that a client or the API of its model accepts (`Profile`).
 
 A schema says the same in other words where the dialect has them: `oneOf` becomes `anyOf`, `const` an `enum`, a type
-with null a `nullable`, a reference its definition. What it has no words for stands in the description. Only the list
-has these schemas; arguments are judged by the original ones.
+with null a `nullable`, a reference its definition. What the dialect cannot express is added to the description. Only
+the list has these schemas; arguments are judged by the original ones.
 """
 
 import json

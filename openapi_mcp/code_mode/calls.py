@@ -1,7 +1,7 @@
 """`ProgramCalls`: the calls of one program: made, counted, and listed in its result, whether it ends well or not.
 
 Every function of the host ends here: those of tools, `call_tool`, `paginate`, `save` and `load`. Each call of the API
-has the checks, limits and logs of other calls. What a program did stays done when it fails, so the calls are listed in
+has the checks, limits and logs of other calls. The calls of a program that fails are not undone, so they are listed in
 the same form in both cases, with those first that may have changed something. A workflow is a function too: each of its
 calls is a call of the program.
 """
@@ -331,8 +331,8 @@ def _is_id(value: Any) -> bool:
 def function_value(tool: Tool, result: CallToolResult) -> tuple[Any, list[str]]:
     """Return the value of a function for its tool's result, and the result's notes, for example that it was cut.
 
-    A result that was cut, or whose request deviated from the document, begins with a note. Of an answer that is not
-    JSON, structured content may be empty.
+    A result that was cut, or whose request deviated from the document, begins with a note. The structured content of an
+    answer that is not JSON may be empty.
     """
     if HEADERS in result.meta:  # the last block
         return function_value(tool, replace(result, content=result.content[:-1], meta=_without_headers(result)))

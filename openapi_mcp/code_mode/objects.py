@@ -118,7 +118,7 @@ class ObjectDialect(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         """Let `item.name` be `item["name"]` of an object of the API.
 
-        Of the program's own objects it stays the attribute. A method that is not called becomes a lambda: the sandbox
+        For the program's own objects it stays the attribute. A method that is not called becomes a lambda: the sandbox
         has no such values of its own types.
         """
         owner = node.value.id if isinstance(node.value, ast.Name) else ""

@@ -1,6 +1,6 @@
 """`Call`: a call that was sent by a tool which makes several; `report`: the list of them, for a model to go on from.
 
-What was done stays done when such a tool fails, so its calls are listed whether it ends well or not, with those first
+The calls of such a tool are not undone when it fails, so they are listed whether it ends well or not, with those first
 that may have changed something.
 """
 

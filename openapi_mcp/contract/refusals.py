@@ -50,7 +50,7 @@ def refusals(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield kind, location and message of what an answer refuses; the location is as in `Drift.where`.
 
-    Of a request that does not fit the document, what is refused of its values says nothing about the document.
+    If the request does not fit the document, refusals of its values say nothing about the document.
     """
     if response.status_code == 401 and not tool.security and "authorization" not in request.headers:
         challenge = response.headers.get("www-authenticate", "") or "no scheme is named"

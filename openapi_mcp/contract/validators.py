@@ -1,8 +1,8 @@
 """Adapt openapi-core to a known operation: its validators, requests and responses, and the document it reads.
 
-A document gets the operation at its root, so that openapi-core need not find it by the URL. Of the operation only the
-parts that openapi-core misreads are left out: security, and parameters whose values it cannot read back from a request
-(objects in a style, unions). References stay, since the whole document is still there.
+A document gets the operation at its root, so that openapi-core need not find it by the URL. It leaves out only those
+parts of the operation that openapi-core misreads: security, and parameters whose values it cannot read back from a
+request (objects in a style, unions). References stay, since the whole document is still there.
 
 Values are passed as they were sent, decoded and unchecked. Two keywords are replaced: `pattern` skips expressions that
 a backtracking engine could hang on, and `required` excuses `readOnly` and `writeOnly` properties in every version of

@@ -3,7 +3,7 @@
 - A plain scalar has the meaning of the core schema of YAML 1.2.2 (chapter 10.3): `true` and `false`, `null`, `~` and
   nothing, decimal integers (leading zeros make no octals), `0o…`, `0x…` and floats. All else is the string written:
   dates, `on`, `yes`, `12:30:45`, `1_000`.
-- A key is always the string written. Of a key that is written twice the last one counts, and it is a Problem.
+- A key is always the string written. If a key is written twice, the last one counts, and a Problem says so.
 - Merge keys (`<<`) work. Aliases share the value that they name; they are left out where they would multiply the size
   of the document beyond `Limits.alias_values`.
 - JSON's surrogate pairs (backslash, `ud83d`, backslash, `ude00`; RFC 8259 section 7) become one character. A lone

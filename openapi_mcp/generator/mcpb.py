@@ -1,8 +1,8 @@
 """Bundle a package into one `.mcpb` file, which desktop clients install: a zip with `manifest.json` at its root.
 
 The same files give the same archive at any time on any machine. Files of development are left out: version control,
-environments, caches, builds, tests, the lock. Of the others `bundled_files` decides, and leaves out what may be secret.
-Specification: MCPB's MANIFEST.md.
+environments, caches, builds, tests, the lock. `bundled_files` decides about the others, and leaves out those that may
+be secret. Specification: MCPB's MANIFEST.md.
 """
 
 import io

@@ -1,7 +1,7 @@
 """Follow an operation to its end: ask for its status as often as the API wants, then for its result.
 
 Requests stay at the origin of the call and carry its credentials; the egress policy and the limits of the API's host
-hold for each. What the API answers to the last one is the answer to the call.
+hold for each. The answer to the last one is the answer to the call.
 """
 
 import asyncio

@@ -112,8 +112,8 @@ def _misfit(expression: str) -> str:
 def _scopes(value: Any, problem: Callable[[str], None]) -> tuple[tuple[str, ...], ...]:
     """Return the alternatives of a list of scopes, or of a list of such lists; empty where no scope is needed.
 
-    A text holds scopes with spaces between them. What cannot be read is no right for everybody: it becomes a scope of
-    that text, which no token has.
+    A text holds scopes with spaces between them. An entry that cannot be read must not give everybody the right: it
+    becomes a scope of that text, which no token has.
     """
     value = value.split() if isinstance(value, str) else value if isinstance(value, list) else [value]
     groups = value if value and all(isinstance(group, list) for group in value) else [value]

@@ -1,8 +1,8 @@
 """`OperationCall`: the call of an operation by a step: a Tool, and the values of its arguments and its body.
 
-A step names parameters and properties as the API does; the Tool's arguments have these names as `wire_name`. What the
-operation does not declare and the step sends all the same becomes an argument of the step's own copy of the Tool. The
-host, the path and what the connection needs are never a step's to choose.
+A step names parameters and properties as the API does; the Tool's arguments have these names as `wire_name`. A value
+that the step sends and the operation does not declare becomes an argument of the step's own copy of the Tool. A step
+never chooses the host, the path or headers of the connection.
 
 Specification: Arazzo 1.1.0 "Parameter Object", "Request Body Object".
 """

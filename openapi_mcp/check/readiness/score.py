@@ -2,10 +2,9 @@
 
 Left out are the signals that need a model (`doc_clarity`, `intent_legibility`, `descriptive_richness`), other programs'
 rules (`lint_results`, `owasp_posture`), knowledge of what is personal (`sensitive_handling`), a look outside of the
-document (`registry_signals`, `workflow_context`), and those that are not defined (`intent_phrasing`). Of the part AI
-Discoverability only `domain_tagging` would be left, and alone decide about it: that part is left out. The others count
-equally within their dimension, as JAIRF says. Who an API is for is not known, so sensitivity and exposure scale
-nothing.
+document (`registry_signals`, `workflow_context`), and those that are not defined (`intent_phrasing`). The part AI
+Discoverability is left out too, since `domain_tagging` alone would decide it. The others count equally within their
+dimension, as JAIRF says. The audience of an API is not known, so sensitivity and exposure scale nothing.
 
 Specification: JAIRF 0.2.0, "Scoring Model & Formulae" and "Gating Rules".
 """

@@ -11,9 +11,9 @@ from ..subject import JudgedDocument
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repair:
-    """A change at a place of the document as it is written: what `remove` names goes, then `update` is merged.
+    """A change at a place of the document as it is written: first `remove` is removed, then `update` is merged.
 
-    Of an object these are names, of a list of texts its entries. `query` selects several places instead.
+    `remove` has names of an object, or entries of a list of texts. `query` selects several places instead.
     """
 
     rule: str

@@ -97,7 +97,7 @@ def routes(
 class PageOnDemand:
     """The page as an ASGI application that is made for its first request: until then nothing of it is loaded.
 
-    What it takes from other commands is loaded where it is called, so that the first request need not wait for it.
+    Modules of other commands are loaded when they are called, so that the first request need not wait for them.
     """
 
     def __init__(

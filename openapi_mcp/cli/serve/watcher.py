@@ -62,7 +62,7 @@ def changes_of_apis(
 ) -> tuple[Callable[[], Awaitable[None]], ...]:
     """Return such functions for all APIs of a gateway; one that could not be loaded is tried again.
 
-    What it was made of is compared with its content now: else the failure would be repeated at once.
+    Its files are compared with their content now: else the failure would be repeated at once.
     """
     failed = {failure.name: failure.source for failure in gateway.failures}
     loaded = [bridge for name, bridge in gateway.bridges.items() if name not in failed]

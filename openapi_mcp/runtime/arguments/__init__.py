@@ -1,7 +1,7 @@
 """The arguments of a call: checked against the tool's inputSchema, coerced where that is safe, else explained.
 
-Arguments that surely fit are recognised at once; all others are judged beside the event loop. What judges and explains
-the others (`validation`) is imported at the first of them.
+Arguments that surely fit are recognised at once; all others are judged beside the event loop. The module that judges
+and explains them (`validation`) is imported for the first one.
 """
 
 from collections.abc import Mapping

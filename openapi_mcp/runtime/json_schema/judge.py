@@ -1,8 +1,8 @@
 """`Judge`: why a value does not conform to a JSON Schema, found in a bounded number of steps.
 
-What was judged at a reference is remembered, so that a union which contains itself takes time in proportion to the
-value; the search ends at the first failures. A keyword that cannot be read, and a reference that leads nowhere, judge
-nothing: the defect is the schema's and not the value's. `format` is not asserted.
+Verdicts at a reference are remembered, so that a union which contains itself takes time in proportion to the value; the
+search ends at the first failures. A keyword that cannot be read, and a reference that leads nowhere, judge nothing: the
+defect is the schema's and not the value's. `format` is not asserted.
 
 Specification: JSON Schema 2020-12 Core §10 and §11, Validation §6.
 """

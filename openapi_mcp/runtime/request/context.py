@@ -1,7 +1,7 @@
 """Facts about a request that its answer is explained with: its credentials, a guessed base URL, its deviations.
 
-`deviate` is called where a value does not fit the document but can be written. What cannot be written, or would lead to
-another resource or end a header, is refused in any case and does not call it.
+`deviate` is called where a value does not fit the document but can be written. A value that cannot be written, or would
+lead to another resource or end a header, is refused in any case, without a call of it.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
 """Response headers that a model needs beside a body: paging, totals, versions, limits, and those that are declared.
 
-They are shown in one line and in `_meta`. Of a link of the same address only what differs in the query is shown
+They are shown in one line and in `_meta`. A link to the same address is shown by the difference of its query alone
 (`next: page=2`), which is what the next call needs.
 
 Specification: RFC 8288 §3 (Link), RFC 9110 §8.8.3 (ETag), §10.2 (Location, Retry-After), §14.4 (Content-Range).

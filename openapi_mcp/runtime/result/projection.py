@@ -1,8 +1,8 @@
 """`Projection`: a JMESPath expression that takes from a JSON answer what is needed of it.
 
 The expression is a model's or an author's, and the answer an API's, so the evaluation is bounded: in the length of the
-expression, in steps, and in the size of what it makes. What is wrong is said so that a model can correct it: the place
-in the expression, and the names that the answer has.
+expression, in steps, and in the size of what it makes. Errors let a model correct the expression: they have the place
+in it, and the names that the answer has.
 
 Specification: JMESPath (https://jmespath.org/specification.html).
 """

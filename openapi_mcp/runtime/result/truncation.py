@@ -33,7 +33,7 @@ Path = tuple[str | int, ...]
 def truncate(value: Any, max_bytes: int, *, is_partial: bool = False) -> tuple[Any, list[str]]:
     """Return `value` in at most `max_bytes` of JSON, and notes on what was left out; without notes it is unchanged.
 
-    What was left out of it already, if it `is_partial`, is noted too.
+    If it `is_partial`, the parts that are missing already are noted too.
     """
     truncation = _Truncation(is_partial)
     truncated = truncation.fit(value, max_bytes, ())

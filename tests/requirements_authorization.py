@@ -345,10 +345,11 @@ ON_SECURITY: Final = (
     ),
     bound(
         SECURITY, "Token Theft", "security.storage", "MUST",
-        "Tokens are stored securely: of callers the bridge keeps digests only, those of users for the API are sealed.",
+        "Tokens are stored securely: of callers the bridge keeps digests only; those of its pages are sealed.",
         DOOR + "test_invalid_token_is_challenged_with_its_reason_but_never_repeated",
         DOOR + "test_no_token_is_kept_or_logged",
         "tests/oauth/test_sealed_store.py::test_nobody_else_reads_a_value_or_moves_it_to_another_user",
+        "tests/ui/test_door.py::test_cookies_are_for_this_host_and_its_page_alone",
         "tests/oauth/test_canaries.py::test_credentials_of_users_are_only_where_they_belong",
     ),
     *unbound(SECURITY, "Token Theft", NOT_AN_AUTHORIZATION_SERVER, [

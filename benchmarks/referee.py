@@ -92,13 +92,13 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def install() -> None:
-    """Install the exact Prism of package-lock.json, the first time; no script of a package is run."""
-    if not (HERE / "node_modules" / ".package-lock.json").exists():
+def install(folder: Path = HERE) -> None:
+    """Install the exact packages of a folder's package-lock.json, the first time; no script of a package is run."""
+    if not (folder / "node_modules" / ".package-lock.json").exists():
         npm = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         environment = os.environ | {"PATH": f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"}
         command = [str(NODE), str(npm), "ci", "--ignore-scripts"]
-        subprocess.run(command, cwd=HERE, env=environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
 def reasons(response: httpx.Response) -> tuple[Reason, ...]:

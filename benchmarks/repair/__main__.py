@@ -62,7 +62,7 @@ def main() -> int:
         parser.error(f"there is no document of the name {', '.join(unknown)}")
     logging.getLogger("openapi_mcp").addHandler(logging.NullHandler())
     install()
-    redocly.install()
+    install(redocly.HERE)
     measured = []
     for name in options.names or DOCUMENTS:
         measured.append(measure(name, *DOCUMENTS[name]))

@@ -13,15 +13,6 @@ CLI: Final = HERE / "node_modules" / "@redocly" / "cli" / "bin" / "cli.js"
 SECONDS: Final = 120
 
 
-def install() -> None:
-    """Install the exact version of package-lock.json, the first time; no script of a package is run."""
-    if not CLI.exists():
-        npm = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        environment = os.environ | {"PATH": f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"}
-        command = [str(NODE), str(npm), "ci", "--ignore-scripts"]
-        subprocess.run(command, cwd=HERE, env=environment, check=True, stdout=subprocess.DEVNULL)
-
-
 def score(path: Path) -> float:
     """Return the score of a document of OpenAPI 3.x."""
     environment = os.environ | {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}

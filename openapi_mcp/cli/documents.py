@@ -75,7 +75,7 @@ def _overlay(verb: str, files: Sequence[str], *, as_json: bool, report: Callable
 
     if verb == "init":
         (source,) = _expected(verb, files, 1)
-        bridge = Bridge.open(Config.from_options(source, {"mode": "all"}), with_document=True)
+        bridge = Bridge.open(Config.from_options(source, {"mode": "search"}), with_document=True)  # no text is cut
         places = _places(bridge)
         made = difference.starter(bridge.tools, places, f"Overlay for {reports.heading(bridge)}")
         for tool in bridge.tools:

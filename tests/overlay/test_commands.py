@@ -164,3 +164,18 @@ def test_init_names_what_stands_where_an_overlay_reaches_it(tmp_path: Path) -> N
 def write_json(path: Path, value: Any) -> str:
     path.write_text(json.dumps(value))
     return str(path)
+
+
+def test_init_has_whole_texts_also_of_a_list_that_is_too_long(tmp_path: Path) -> None:
+    text = "All that can be said of it. " * 35
+    paths = {f"/{number}": {"get": {"operationId": f"read{number}", "description": text}} for number in range(300)}
+    spec = write_json(
+        tmp_path / "api.json", {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths}
+    )
+    made = CliRunner().invoke(app, ["overlay", "init", spec])
+    actions = yaml.safe_load(made.stdout)["actions"]
+    assert {each["update"]["x-mcp"]["description"] for each in actions} == {text.strip()}
+    assert (
+        len(Bridge.open(Config.from_options(spec, {"mode": "all", "no_cache": True})).tools[0].description)
+        < len(text) / 2
+    )

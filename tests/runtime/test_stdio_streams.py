@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -228,8 +229,9 @@ def test_writes_of_one_moment_are_one_write() -> None:
     asyncio.run(run())
 
 
-def test_answers_larger_than_an_atomic_write_need_no_thread() -> None:
-    inlet, outlet = os.pipe()
+@pytest.mark.parametrize("is_socket", [False, True])
+def test_answers_larger_than_an_atomic_write_need_no_thread(is_socket: bool) -> None:
+    inlet, outlet = (each.detach() for each in socket.socketpair()) if is_socket else os.pipe()
     data = b"x" * 20_000
 
     async def run() -> None:
@@ -242,9 +244,10 @@ def test_answers_larger_than_an_atomic_write_need_no_thread() -> None:
     os.close(outlet)
 
 
-@pytest.mark.parametrize("size", [10, 200_000], ids=["small", "more than fits"])
-def test_closed_reader_is_noticed_after_the_bytes_were_accepted(size: int) -> None:
-    inlet, outlet = os.pipe()
+@pytest.mark.parametrize("is_socket", [False, True])
+@pytest.mark.parametrize("size", [50, 2_000_000], ids=["small", "more than fits"])
+def test_closed_reader_is_noticed_after_the_bytes_were_accepted(size: int, is_socket: bool) -> None:
+    inlet, outlet = (each.detach() for each in socket.socketpair()) if is_socket else os.pipe()
 
     def write(data: bytes) -> None:
         while data:
@@ -253,7 +256,7 @@ def test_closed_reader_is_noticed_after_the_bytes_were_accepted(size: int) -> No
     async def run() -> None:
         closed = asyncio.Event()
         with background_writer(write, pipe_writer(outlet), closed.set) as enqueue:
-            accepted = [enqueue(bytes(size // 5)) for _ in range(5)]
+            accepted = [enqueue(bytes(size // 50)) for _ in range(50)]
             os.close(inlet)
             futures = [asyncio.wrap_future(future) for future in accepted if future is not None]
             await asyncio.gather(*futures, return_exceptions=True)
@@ -261,6 +264,21 @@ def test_closed_reader_is_noticed_after_the_bytes_were_accepted(size: int) -> No
                 await closed.wait()
 
     asyncio.run(run())
+    os.close(outlet)
+
+
+def test_where_a_write_may_wait_it_is_made_in_pieces_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "RWF_NOWAIT", raising=False)
+    inlet, outlet = os.pipe()
+    write_now = pipe_writer(outlet)
+    assert write_now is not None
+    data = bytes(200_000)
+    rest = write_now(data)
+    assert 0 < len(rest) < len(data)
+    assert len(os.read(inlet, len(data))) + len(rest) == len(data)
+    os.close(inlet)
+    with pytest.raises(BrokenPipeError):
+        write_now(b"nobody reads")
     os.close(outlet)
 
 

@@ -347,6 +347,17 @@ ROWS: Final = [
         ),
     ),
     row(
+        "2,000,000 fields behind a body",
+        once(
+            lambda: (HEAD + "Transfer-Encoding: chunked\r\n\r\n").encode() + b"0\r\n" + b"X: y\r\n" * 2_000_000,
+            REFUSED,
+        ),
+    ),
+    row(
+        "60,000 media types that are accepted",
+        once(lambda: request(PING, f"Accept: {',' * 60_000}", "Connection: close"), "200"),
+    ),
+    row(
         "gzip that unpacks to a GB",
         once(lambda: request(b"\x1f\x8b" * 500, "Content-Encoding: gzip"), "415 " + REFUSED),
     ),

@@ -29,6 +29,9 @@ _DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 MAX_HEADER_BYTES: Final = 64 * 1024
 """Bytes of all header lines of a request; the longest known ones are credentials of a few kilobytes."""
 
+_MAX_ACCEPT: Final = 4096
+"""Characters of an Accept header that are read: some milliseconds. Browsers send two hundred."""
+
 MAX_HEADERS: Final = 100
 """Header lines of a request: the limit of most servers."""
 
@@ -139,10 +142,10 @@ def check_accepts_events(headers: Headers) -> None:
 
 def accepts(headers: Headers, media_type: str) -> bool:
     """Return whether a client accepts a media type; without an Accept header it accepts all."""
-    return _includes(headers.get("accept") or "*/*", media_type)
+    return _includes((headers.get("accept") or "*/*")[:_MAX_ACCEPT], media_type)
 
 
-@lru_cache(64)  # clients send few different values; even the longest possible ones take only four megabytes
+@lru_cache(64)  # clients send few different values
 def _includes(accept: str, media_type: str) -> bool:
     """Return whether the most specific range that covers a type has a weight above 0 (RFC 9110 §12.5.1, §12.4.2)."""
     ranges = [item for item in accept.split(",") if media_types.covers(item, media_type)]

@@ -79,23 +79,42 @@ def _connection_class() -> type[TimeoutProtocol]:
         return _h11_connection()
 
 
+class TrailerLimit:
+    """Drops the header fields behind a body, which must not change the head, and ends a connection that sends many.
+
+    uvicorn would add them to the head, without a limit. For a connection that is parsed by httptools.
+    """
+
+    _reading = "head"
+    _trailer_bytes = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Store a field of the head. Raises OverflowError for too many behind the body; `send_400_response` follows."""
+        if self._reading == "head":
+            super().on_header(name, value)  # type: ignore[misc]  # of uvicorn's protocol
+            return
+        self._trailer_bytes += len(name) + len(value)
+        if self._trailer_bytes > MAX_HEADER_BYTES:
+            raise OverflowError
+
+
 def _httptools_connection() -> type[TimeoutProtocol]:
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    class HttpToolsConnection(TimeoutProtocol, HttpToolsProtocol):
+    class HttpToolsConnection(TrailerLimit, TimeoutProtocol, HttpToolsProtocol):
         """A connection parsed by httptools, whose callbacks tell which part is read."""
 
         required = (
-            *TimeoutProtocol.required, "on_headers_complete", "on_message_begin", "on_message_complete", "pipeline",
-            "send_400_response",
+            *TimeoutProtocol.required, "on_header", "on_headers_complete", "on_message_begin", "on_message_complete",
+            "pipeline", "send_400_response",
         )  # fmt: skip
 
         is_direct = True
-        _reading = "head"
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
             self._reading = "head"
+            self._trailer_bytes = 0
 
         def on_headers_complete(self) -> None:
             if len(self.pipeline) >= MAX_PIPELINED_REQUESTS:

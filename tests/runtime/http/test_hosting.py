@@ -7,7 +7,7 @@ import signal
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 
 import httpx
 import pytest
@@ -162,6 +162,24 @@ def test_requests_before_one_with_a_wrong_body_are_answered(strict: Hosted) -> N
         received = rest(client)
         assert received.count(b'"result":{}}') == 3
         assert received.count(b"HTTP/1.1 400") == 1
+
+
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"%x\r\n" % len(PING) + PING + b"\r\n0\r\n"
+
+
+def test_fields_behind_a_body_change_nothing(strict: Hosted) -> None:
+    with closing(connect(strict)) as client:
+        client.sendall(CHUNKED + b"Origin: https://evil.example\r\nMcp-Session-Id: x\r\n\r\n" + REQUEST)
+        assert answers(client, 2).count(b'"result":{}}') == 2
+
+
+def test_fields_behind_a_body_are_limited_like_those_before_it(strict: Hosted) -> None:
+    with closing(connect(strict)) as client:
+        with suppress(ConnectionError):  # the server closes before it has read all
+            client.sendall(CHUNKED + b"A: b\r\n" * 200_000)
+        with suppress(ConnectionError):
+            assert b'"result":{}}' not in rest(client)
+    assert httpx.get(f"{strict.base}/health").text == "ok\n"
 
 
 @pytest.mark.slow

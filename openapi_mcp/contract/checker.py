@@ -17,6 +17,7 @@ import httpx
 
 from ..document.model import Document
 from ..runtime import jsontext
+from ..runtime.request.redaction import is_secret_header
 from ..runtime.tool import SecurityScheme, Tool
 from ..runtime.upstream.client import TRUNCATED
 from . import validators
@@ -75,6 +76,7 @@ class Contract:
 
     def check(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> tuple[Drift, ...]:
         """Return the differences of a request and its response from the document, each once. Takes milliseconds."""
+        self._errors.sent = _sent_secrets(request)
         drifts = self._drifts(tool, "request", self._request_findings(tool, request))
         fits = all(drift.kind == UNCHECKED for drift in drifts.values())
         drifts |= self._drifts(tool, "request", refusals(tool, request, response, fits=fits))
@@ -152,10 +154,21 @@ def _carries(request: httpx.Request, scheme: SecurityScheme) -> bool:
     return scheme.type == "mutualTLS" or (scheme.parameter or "authorization") in request.headers
 
 
+def _sent_secrets(request: httpx.Request) -> list[str]:
+    """Return the credentials of a request, which may be tokens of its user alone, also without their scheme."""
+    sent = [value for name, value in request.headers.items() if is_secret_header(name, value)]
+    parts = {part for value in sent for part in (value, value.rpartition(" ")[2])}
+    return sorted((part for part in parts if len(part) >= _MIN_SECRET_LENGTH), key=len, reverse=True)
+
+
 class _ErrorReader:
-    """A reader of openapi-core's errors, as findings; `secrets` are values that are never shown."""
+    """A reader of openapi-core's errors, as findings; `secrets` are values that are never shown.
+
+    `sent` are those of the request that is being checked.
+    """
 
     def __init__(self, secrets: Collection[str]) -> None:
+        self.sent: Sequence[str] = ()
         self._secrets = sorted((text for text in secrets if len(text) >= _MIN_SECRET_LENGTH), key=len, reverse=True)
 
     def findings(self, error: Any) -> Iterator[Finding]:
@@ -211,7 +224,7 @@ class _ErrorReader:
             return "a deeply nested value"
 
     def _without_secrets(self, text: str) -> str:
-        for secret in self._secrets:
+        for secret in (*self._secrets, *self.sent):
             text = text.replace(secret, "***")
         return text
 

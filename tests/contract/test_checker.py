@@ -261,3 +261,14 @@ def test_messages_have_no_credentials_and_no_long_values() -> None:
     assert "open" not in text
     assert "***" in text
     assert all(drift.message.isprintable() and len(drift.message) <= 200 for drift in drifts)
+
+
+def test_token_that_the_request_was_sent_with_is_in_no_message() -> None:
+    """It was fetched for one user, so that it is not among the secrets of the settings."""
+    things = document()
+    request = httpx.Request("GET", URL, headers={"Authorization": "Bearer eyJ-token-of-ann"})
+    answer = httpx.Response(400, json=["eyJ-token-of-ann", ["Bearer eyJ-token-of-ann"]], request=request)
+    drifts = Contract(things).check(tool_of(things, "getThing"), request, answer)
+    text = "\n".join(drift.message for drift in drifts)
+    assert "***" in text
+    assert "eyJ" not in text

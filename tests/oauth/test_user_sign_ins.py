@@ -213,10 +213,10 @@ def test_redis_that_cannot_be_used_is_reported_at_the_start(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--sign-in-url", "https://mcp.example.com"], "without identities of callers"),
+        (["--sign-in-url", "https://mcp.example.com"], "callers have no identities here"),
         (
             ["--sign-in-url", "http://127.0.0.1:8000", "--host", "0.0.0.0", "--auth-token", "t0ken"],
-            "without identities",
+            "callers have no identities",
         ),
         (["--sign-in-url", "http://mcp.example.com"], "must be https"),
         (

@@ -175,7 +175,5 @@ def test_init_has_whole_texts_also_of_a_list_that_is_too_long(tmp_path: Path) ->
     made = CliRunner().invoke(app, ["overlay", "init", spec])
     actions = yaml.safe_load(made.stdout)["actions"]
     assert {each["update"]["x-mcp"]["description"] for each in actions} == {text.strip()}
-    assert (
-        len(Bridge.open(Config.from_options(spec, {"mode": "all", "no_cache": True})).tools[0].description)
-        < len(text) / 2
-    )
+    cut = Bridge.open(Config.from_options(spec, {"mode": "all", "no_cache": True})).tools[0].description
+    assert len(cut) < 600

@@ -142,6 +142,26 @@ def test_signatures_that_prove_nothing_are_refused(tmp_path: Path, issuer: Issue
     assert dict(zip(bad, statuses(tmp_path, issuer, *bad.values()), strict=True)) == dict.fromkeys(bad, 401)
 
 
+def test_keys_that_a_token_brings_or_points_to_are_not_asked_for(tmp_path: Path, issuer: Issuer) -> None:
+    """Only the issuer's metadata say where keys are: neither `jku` and `x5u`, nor a key id that is a path or an address."""
+    stranger = jwk.generate_key("RSA", 2048, {"kid": "evil"})
+    issuer.answers["/evil"] = JSONResponse({"keys": [stranger.as_dict(private=False)]})
+    evil = f"{issuer.url}/evil"
+    headers = [
+        {"jku": evil},
+        {"x5u": evil},
+        {"x5c": ["AA"]},
+        {"kid": evil},
+        {"kid": "../evil"},
+        {"kid": "\0"},
+        {"kid": ""},
+    ]
+    bad = [issuer.token(stranger, header={"alg": "RS256", **header}) for header in headers]
+    good = issuer.token(header={"jku": evil, "x5u": evil})
+    assert statuses(tmp_path, issuer, *bad, good) == [*[401] * len(bad), 200]
+    assert set(issuer.requests) == {PATH, "/keys"}
+
+
 def test_token_without_a_key_id_needs_the_only_key(tmp_path: Path, issuer: Issuer) -> None:
     token = issuer.token(header={"kid": None})
     assert statuses(tmp_path, issuer, token) == [200]

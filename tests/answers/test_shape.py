@@ -215,7 +215,7 @@ def test_secrets_are_removed_before_an_expression_is_applied(api: ListApi, bridg
 
 @pytest.mark.parametrize("content", [b"hello", b"{nope", b"null", b"5"])
 def test_a_page_without_a_list_ends_one_that_was_read(content: bytes) -> None:
-    """What was read is the result, and nothing says that `pages` had no effect."""
+    """The pages read until then are the result, and nothing says that `pages` had no effect."""
     answers = iter([b'[{"id": 1}]', b'[{"id": 2}]', content])
 
     def answer(_: httpx.Request) -> httpx.Response:

@@ -143,7 +143,7 @@ def test_signatures_that_prove_nothing_are_refused(tmp_path: Path, issuer: Issue
 
 
 def test_keys_that_a_token_brings_or_points_to_are_not_asked_for(tmp_path: Path, issuer: Issuer) -> None:
-    """Only the issuer's metadata say where keys are: neither `jku` and `x5u`, nor a key id that is a path or an address."""
+    """Only the issuer's metadata say where keys are: neither `jku` and `x5u`, nor a key id that is an address."""
     stranger = jwk.generate_key("RSA", 2048, {"kid": "evil"})
     issuer.answers["/evil"] = JSONResponse({"keys": [stranger.as_dict(private=False)]})
     evil = f"{issuer.url}/evil"

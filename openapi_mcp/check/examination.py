@@ -14,7 +14,7 @@ from ..errors import DocumentError
 from ..overlay.sources import read_overlay
 from ..runtime.types import JsonObject
 from .probe import ProbeResult, probe
-from .repair.actions import EXTRAS, overlay_of, written
+from .repair.actions import EXTRAS, example_count, overlay_of, written
 from .repair.change import Repair
 from .repair.examples import example_repairs
 from .repair.formats import format_repairs
@@ -115,7 +115,8 @@ class _Repaired:
         self._earlier: Sequence[JsonObject] = earlier["actions"] if earlier else ()
         self._root = bridge.document.as_written().root
         self._title = f"{TITLE}{bridge.implementation.title}"
-        self._is_repaired = any(map(_is_repair, bridge.config.overlays))
+        has_extras = earlier is not None and example_count(earlier) > 0
+        self._is_repaired = has_extras or any(map(_is_repair, bridge.config.overlays))
 
     def run(self, result: ProbeResult, *, probes: bool) -> None:
         """Repair until nothing more is found, probing again after each round."""

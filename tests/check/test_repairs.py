@@ -14,6 +14,8 @@ import yaml
 from openapi_mcp.bridge import Bridge
 from openapi_mcp.check.examination import Examination, examine
 from openapi_mcp.check.repair.actions import line_count, written
+from openapi_mcp.check.repair.examples import example_repairs
+from openapi_mcp.check.subject import JudgedDocument
 from openapi_mcp.check.traffic import NO_LOG, ContractLog, parse_log
 from openapi_mcp.contract.drift import DriftLog
 from openapi_mcp.overlay.application import Overlay
@@ -289,3 +291,33 @@ def test_the_example_of_the_page_is_what_fix_writes(tmp_path: Path) -> None:
         made = fixed(saved(tmp_path, before), url)
     assert made.overlay is not None
     assert written(made.overlay).replace(url, "https://api.example.com") == after
+
+
+def test_an_example_is_a_value_that_its_schema_takes(tmp_path: Path) -> None:
+    """Fields of one name share an example only where each takes it."""
+    kinds: dict[str, Any] = {
+        "Cat": {"enum": ["cat"], "type": "string"},
+        "Dog": {"enum": ["dog"], "type": "string"},
+        "Count": {"type": "integer", "minimum": 5},
+        "Sum": {"type": "integer", "minimum": 500},
+    }
+    schemas = {name: {"type": "object", "properties": {"kind": kind}} for name, kind in kinds.items()}
+    paths = {
+        f"/{name}": {
+            "get": {
+                "operationId": f"read{name}",
+                "summary": f"Read {name}",
+                "responses": {"200": {"description": "OK", "content": {"application/json": {"schema": ref(name)}}}},
+            }
+        }
+        for name in schemas
+    }
+    root = {"openapi": "3.0.3", "info": {"title": "Kinds", "version": "1"}, "paths": paths}
+    source = saved(tmp_path, {**root, "components": {"schemas": schemas}})
+    repairs = example_repairs(JudgedDocument(opened(source)), ())
+    shown = {repair.location[2]: repair.update["example"] for repair in repairs}
+    assert shown == {"Cat": "cat", "Dog": "dog", "Count": 5, "Sum": 500}
+
+
+def ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}

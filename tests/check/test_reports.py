@@ -156,6 +156,9 @@ def test_a_second_fix_of_a_repaired_document_has_nothing_to_add(tmp_path: Path) 
     assert first.exists()
     assert "nothing to repair" in check(path, "--overlay", first, "--fix", second)
     assert not second.exists()
+    before = first.read_text()
+    assert "nothing to repair" in check(path, "--fix", first)
+    assert first.read_text() == before
 
 
 def ref(number: int) -> dict[str, str]:

@@ -52,7 +52,7 @@ def overlay_of(
     extras.sort(key=lambda repair: EXTRAS.index(repair.rule))
     others = [[repair for repair in repairs if repair.rule not in EXTRAS] for repairs in found]
     made = [_with_examples(_overlay(others, root, title, kept, depth), extras, root) for depth in (_PART, 1)]
-    return max(made, key=lambda each: (line_count(each) <= MAX_LINES, _example_count(each), -line_count(each)))
+    return max(made, key=lambda each: (line_count(each) <= MAX_LINES, example_count(each), -line_count(each)))
 
 
 def absorbed(actions: Sequence[JsonObject], root: Any) -> list[Repair] | None:
@@ -98,7 +98,8 @@ def _are_examples(update: Mapping[str, Any]) -> bool:
     )
 
 
-def _example_count(overlay: JsonObject) -> int:
+def example_count(overlay: JsonObject) -> int:
+    """Return the number of examples in an overlay."""
     return len(_EXAMPLES.findall(json.dumps(overlay["actions"])))
 
 

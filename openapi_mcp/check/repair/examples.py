@@ -33,14 +33,29 @@ _HARMLESS: Final = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]{5,20}(Z|[+-]\d\d:?\d\d)?
 """Dates, times, and single words in lower case, which are choices."""
 
 
+_LIMITS: Final = frozenset({"enum", "const", "pattern", "minimum", "maximum", "minLength", "maxLength"}) | {
+    "exclusiveMinimum", "exclusiveMaximum", "multipleOf"
+}  # fmt: skip
+"""Keywords of a schema that does not take any value of its type."""
+
+
 @dataclass(frozen=True, slots=True)
 class _ExampledField:
-    """A harmless field of a body: its name, the pointer and type of its schema, and a value."""
+    """A harmless field of a body: its name, the pointer of its schema, the type with its format, and a value.
+
+    `takes_any` tells that the schema takes any value of its type, also that of another field of the name.
+    """
 
     name: str
     pointer: str
     type: str
     value: Any
+    takes_any: bool
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The name and type, and where the schema limits its values, the value: fields of one key share an example."""
+        return self.name, self.type, "" if self.takes_any else repr(self.value)
 
 
 def example_repairs(subject: JudgedDocument, observations: Iterable[Observation]) -> list[Repair]:
@@ -48,13 +63,11 @@ def example_repairs(subject: JudgedDocument, observations: Iterable[Observation]
     bodies = _bodies_without(subject, observations)
     made: list[Repair] = []
     while bodies:
-        counts = Counter(
-            key for fields in bodies.values() for key in dict.fromkeys((each.name, each.type) for each in fields)
-        )
+        counts = Counter(key for fields in bodies.values() for key in dict.fromkeys(each.key for each in fields))
         if not counts:
             break
         key = counts.most_common(1)[0][0]
-        chosen = [each for fields in bodies.values() for each in fields if (each.name, each.type) == key]
+        chosen = [each for fields in bodies.values() for each in fields if each.key == key]
         for pointer in dict.fromkeys(each.pointer for each in chosen):
             made += _example(subject, pointer, chosen[0].value)
         bodies = {body: fields for body, fields in bodies.items() if fields and not set(chosen) & set(fields)}
@@ -127,7 +140,8 @@ def _find(subject: JudgedDocument, schema: Any, pointer: str, value: Any, depth:
             continue
         shown = _made(each) if own is MISSING else own
         if isinstance(each.get("type"), str) and _is_harmless(name, shown):
-            yield _ExampledField(name, place, each["type"], shown)
+            kind = f"{each['type']} {each.get('format', '')}"
+            yield _ExampledField(name, place, kind, shown, not each.keys() & _LIMITS)
 
 
 def _made(schema: Mapping[str, Any]) -> Any:

@@ -61,7 +61,7 @@ async def sign_in(users: UserSignIns, page: str) -> None:
 
 def within(folder: Path, test: Callable[[Server, UserSignIns, dict[str, Backend]], Awaitable[None]]) -> None:
     """Run a test with a server of two APIs."""
-    tokens = [{"access_token": f"token-{number}", "token_type": "Bearer"} for number in (1, 2, 3)]
+    tokens: list[Any] = [{"access_token": f"token-{number}", "token_type": "Bearer"} for number in (1, 2, 3)]
     cats, dogs = Backend(tokens, {"token-1", "token-3"}), Backend([{}], {"token-2"})
 
     async def run(gateway: Gateway) -> None:

@@ -190,7 +190,12 @@ def test_each_line_is_one_write_so_that_processes_do_not_mix_theirs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes, write = list[int](), os.write
-    monkeypatch.setattr(os, "write", lambda file, data: sizes.append(len(data)) or write(file, data))
+
+    def noting(file: int, data: bytes) -> int:
+        sizes.append(len(data))
+        return write(file, data)
+
+    monkeypatch.setattr(os, "write", noting)
     sink = audit_file(tmp_path / "audit.jsonl", str, with_arguments=True)
     for length in (1, 10_000, 60_000):
         sink(record_of({"text": "é" * (length // 2)}))
@@ -263,9 +268,8 @@ def test_without_an_sdk_calls_are_made_without_a_span_until_one_is_configured(mo
     monkeypatch.setattr(tracing, "LOOK_SECONDS", 0.0)
     tracer = tracing.Tracer()
     assert not tracer
-    tracer._providers = (object, *tracer._providers)  # of another module than those of the API
-    assert tracer
+    monkeypatch.setattr(tracer, "_providers", (object,))  # of another module than those of the API
     feed = CallFeed()
-    assert not feed.monitor(_Monitor(tracing.Tracer()))
-    assert feed.monitor(_Monitor(tracer))
-    assert _Monitor(Recorder([]))
+    monitors = [_Monitor(tracing.Tracer()), _Monitor(tracer), _Monitor(Recorder([]))]
+    assert [bool(each) for each in (tracer, *monitors)] == [True, False, True, True]
+    assert [bool(feed.monitor(each)) for each in monitors] == [False, True, True]

@@ -53,7 +53,7 @@ class Visitor:
         self.csrf = ""
 
     async def get(self, path: str, headers: Mapping[str, str] = {}) -> httpx.Response:
-        fields = {name: value.encode("latin-1") for name, value in headers.items()}
+        fields = {name.encode(): value.encode("latin-1") for name, value in headers.items()}
         response = await self.client.get(path, headers=fields)
         if found := re.search(r"X-CSRF-Token&#34;|X-CSRF-Token\": \"(\w+)\"", response.text):
             self.csrf = found[1]
@@ -62,7 +62,7 @@ class Visitor:
     async def post(self, path: str, inputs: Mapping[str, str], **headers: str) -> httpx.Response:
         own = {"origin": BASE, "x-csrf-token": self.csrf, "content-type": "application/x-www-form-urlencoded"}
         given = {**own, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        fields = {name: value.encode("latin-1") for name, value in given.items()}
+        fields = {name.encode(): value.encode("latin-1") for name, value in given.items()}
         return await self.client.post(path, content=urlencode(inputs), headers=fields)
 
 

@@ -144,7 +144,7 @@ def within(
         assert calls is not None
         reloader = Reloader(settings, settings.open(), feed=calls)
         try:
-            with calls.listen([].append if records is None else records.append):
+            with calls.listen((list[CallRecord]() if records is None else records).append):
                 await test(_app(reloader, http, None, calls, local=True))
         finally:
             await reloader.live.aclose()

@@ -132,7 +132,7 @@ def test_init_names_what_stands_where_an_overlay_reaches_it(tmp_path: Path) -> N
         "/b": {"$ref": "#/components/pathItems/two"},
         "/other": {"$ref": "other.json"},
     }
-    items = {
+    items: dict[str, Any] = {
         name: {"get": {**operation, "operationId": f"read_{name}"}, "parameters": parameters}
         for name, parameters in (("one", [{"name": "id", "in": "path", "required": True}]), ("two", []))
     }

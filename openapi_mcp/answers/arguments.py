@@ -19,6 +19,7 @@ from .size import answer_bytes
 
 SELECT: Final = "select"
 PAGES: Final = "pages"
+_POSSIBLE_NAMES: Final = frozenset({f"{prefix}{base}" for prefix in ("", "_", "__") for base in (SELECT, PAGES)})
 
 MAX_PAGES: Final = 50
 """Pages of a call: 5,000 items where a page has a hundred."""
@@ -110,6 +111,8 @@ def may_page(tool: Tool) -> bool:
 
 def taken(tool: Tool, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], Wishes | None]:
     """Return the arguments of the request, and the wishes that the others are. Raises ArgumentError."""
+    if _POSSIBLE_NAMES.isdisjoint(arguments):
+        return arguments, None
     select, pages = (_given(tool, base, arguments) for base in (SELECT, PAGES))
     if select is None and pages is None:
         return arguments, None
@@ -123,8 +126,6 @@ def taken(tool: Tool, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], 
 
 def _given(tool: Tool, base: str, arguments: Mapping[str, Any]) -> str | None:
     """Return the name by which a call has one of the arguments."""
-    if base not in arguments and f"_{base}" not in arguments and f"__{base}" not in arguments:
-        return None
     return next((name for name in _names(tool, base) if name in arguments and is_ours(tool, name)), None)
 
 

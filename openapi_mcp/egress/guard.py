@@ -9,6 +9,7 @@ Nothing of this is retried: each refusal is an UpstreamError that says what to d
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias, cast
@@ -78,12 +79,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         breaker = self._breaker
         is_probe = breaker is not None and breaker.admit(host)
         place = _HostPlace(self._in_progress, host) if self._is_shared else None
-        began = asyncio.get_running_loop().time()
+        began = time.monotonic()
         failure: BaseException | None = None
         try:
             if self._limiter is not None:
                 await self._wait_for_turn(self._limiter, host, request)
-                began = asyncio.get_running_loop().time()
+                began = time.monotonic()
             response = await self._inner.handle_async_request(request)
         except BaseException as error:
             if place is not None:
@@ -92,7 +93,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             raise
         finally:
             if failure is not None and breaker is not None:
-                seconds = asyncio.get_running_loop().time() - began
+                seconds = time.monotonic() - began
                 if _is_unanswered(failure, request, seconds >= self._patience):
                     breaker.fail(host, _reason(failure, host, seconds), is_probe=is_probe)
                 elif is_probe:

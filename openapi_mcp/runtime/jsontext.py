@@ -2,22 +2,75 @@
 
 What is sent is always valid (RFC 8259): no NaN, no lone surrogate. APIs send JSON that breaks these rules;
 `read` accepts it and repairs the value: NaN and infinities become null.
+
+`quick_read` and `quick_write` are orjson where it does exactly what `json` does; `json` is asked where it might not.
+That saves 9 % of a call. orjson is no dependency of generated packages: without it, `json` does all of it.
 """
 
 import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from typing import Any, Final
 
 from . import background
 from .errors import ArgumentError
+from .types import MISSING
 
 _COMPACT: Final = (",", ":")
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=_COMPACT, allow_nan=False)
 _ASCII_ENCODER: Final = json.JSONEncoder(separators=_COMPACT)
 _MEASURING_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=_COMPACT)
 _PLAIN_NAME: Final = re.compile(r'[^.\[\]"`\s]+')
+
+
+_DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
+_LONG_INTEGER: Final = b"0" * 19
+"""An integer, once its digits are zeros, that may have more than 64 bits: orjson makes a float of it."""
+
+_SMALL_NUMBER: Final = re.compile(rb"0\.0000|[0-9]e-[0-9](?![0-9])")
+"""Numbers that `json` writes with an exponent of two digits, as `1e-05`."""
+
+
+class NotQuick(ValueError):
+    """A text or a value that `json` has to judge: it is not valid, or orjson reads or writes it differently."""
+
+
+def quick_read(data: bytes) -> Any:
+    """Return the value of a JSON text in UTF-8. Raises NotQuick."""
+    if data.translate(_DIGITS).find(_LONG_INTEGER) >= 0:  # `in` would first try whether the bytes are a number
+        raise NotQuick
+    try:
+        return _quick_functions()[0](data)
+    except ValueError:
+        raise NotQuick from None
+
+
+def quick_write(value: Any) -> bytes:
+    """Return compact JSON in UTF-8, characters not escaped, and null for NaN and infinities. Raises NotQuick."""
+    try:
+        data = _quick_functions()[1](value)
+    except TypeError:
+        raise NotQuick from None
+    if (data.find(b"e-") >= 0 or data.find(b"0.0000") >= 0) and _SMALL_NUMBER.search(data):
+        raise NotQuick
+    return data
+
+
+@cache
+def _quick_functions() -> tuple[Callable[[bytes], Any], Callable[[Any], bytes]]:
+    """Return the functions of orjson that read and write; without it, functions that raise NotQuick."""
+    try:
+        import orjson
+    except ImportError:
+        return _json_only, _json_only
+    only_json = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+    return orjson.loads, partial(orjson.dumps, option=only_json)
+
+
+def _json_only(_: Any) -> Any:
+    raise NotQuick
 
 
 def write(value: Any) -> str:
@@ -121,6 +174,10 @@ def read(text: str | bytes) -> Any:
 
     Raises ValueError if it is not JSON, and RecursionError if it is nested too deeply.
     """
+    try:
+        return quick_read(text if isinstance(text, bytes) else text.encode())
+    except ValueError:
+        pass
     if isinstance(text, str):
         value = _DECODER.decode(text.removeprefix("\ufeff"))
     else:
@@ -129,14 +186,23 @@ def read(text: str | bytes) -> Any:
 
 
 _WHITE_SPACE: Final = " \n\r\t"
+_WHITE_BYTES: Final = _WHITE_SPACE.encode()
 _STRING_OR_TOKENS: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^" \t\r\n]+')
 
 
-def minify(text: str) -> str:
+def minify(text: str, value: Any = MISSING) -> str:
     """Return a JSON text without the white space between its tokens; its numbers keep their digits.
 
-    Where no string holds a quotation mark these tell strings from the rest, in a fifth of the time: 4 % of a call.
+    If its `value` is given and is written with the same characters, what is written is the answer: 3 % of a call. Else,
+    where no string holds a quotation mark, these tell strings from the rest, in a fifth of the time.
     """
+    if value is not MISSING:
+        try:
+            written = quick_write(value)
+            if written.translate(None, _WHITE_BYTES) == text.encode().translate(None, _WHITE_BYTES):
+                return written.decode()
+        except ValueError:  # to be written otherwise, or with half of a character
+            pass
     text = text.removeprefix("\ufeff")
     if '\\"' in text:
         return "".join(_STRING_OR_TOKENS.findall(text))

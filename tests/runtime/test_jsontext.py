@@ -3,6 +3,9 @@
 import asyncio
 import json
 import math
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -138,3 +141,62 @@ def test_minified_text_has_the_tokens_of_the_text(value: Any, indent: int | str 
 )
 def test_white_space_within_strings_stays(text: str, minified: str) -> None:
     assert jsontext.minify(text) == minified
+
+
+NUMBERS = st.one_of(
+    st.integers(), st.integers(-(10**30), 10**30), st.floats(), st.floats(-0.001, 0.001), st.floats(-1e-300, 1e-300)
+)
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), NUMBERS, st.text(), st.text('\ud83d\ude00\udfff"\\/\u2028\x7f\x00 e-0.')),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=3), inner, max_size=4)),
+    max_leaves=12,
+)
+
+
+@given(VALUES, st.booleans())
+def test_quick_reader_and_writer_do_what_json_does(value: Any, ensure_ascii: bool) -> None:
+    text = json.dumps(value, ensure_ascii=ensure_ascii)
+    with suppress(jsontext.NotQuick, UnicodeEncodeError):
+        assert repr(jsontext.quick_read(text.encode())) == repr(json.loads(text))
+    with suppress(jsontext.NotQuick):
+        written = jsontext.quick_write(value).decode()
+        if "NaN" not in text and "Infinity" not in text:
+            assert written == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("18446744073709551616", "-9223372036854775809", "[1234567890123456789012345]", '{"a":1,"a":2}', "1e400"),
+        *("1e5", "1E16", "1e-5", "-0", "-0.0", "12.50", '"\\ud800"', '"\\u0041\\/"', "[NaN]", "\ufeff1", " 1 ", "01"),
+        *('"a\tb"', '"\x7f"', "1.", "[1,]", "", "[" * 1500 + "]" * 1500),
+    ],
+)
+def test_quick_reader_leaves_to_json_what_it_reads_differently(text: str) -> None:
+    def outcome(read: Callable[[Any], Any]) -> str:
+        try:
+            return repr(read(text.encode()))
+        except (ValueError, RecursionError):
+            return "refused"
+
+    quick = outcome(jsontext.quick_read)
+    assert quick in {outcome(json.loads), "refused"}
+
+
+@pytest.mark.parametrize(
+    "value", [datetime(2026, 1, 1, tzinfo=UTC), object(), {1: 2}, 2**64, 1e-05, 1.5e-07, {"\ud800"}]
+)
+def test_quick_writer_leaves_to_json_what_it_writes_differently(value: Any) -> None:
+    with pytest.raises(jsontext.NotQuick):
+        jsontext.quick_write(value)
+
+
+@given(VALUES, st.sampled_from([None, 0, 2, "\t"]), st.booleans())
+def test_minified_text_does_not_depend_on_its_value(value: Any, indent: int | str | None, ensure_ascii: bool) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=ensure_ascii)
+    assert jsontext.minify(text, json.loads(text)) == jsontext.minify(text)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', "[1e5, 12.50]", '["\\u0020 ", "a b"]', '{"a": -0}', '["\\/"]'])
+def test_minified_text_keeps_the_spelling_and_duplicates_of_the_text(text: str) -> None:
+    assert jsontext.minify(text, json.loads(text)) == jsontext.minify(text)

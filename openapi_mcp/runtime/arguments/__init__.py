@@ -18,7 +18,7 @@ MAX_QUICK_UNITS: Final = 100_000
 
 async def prepare_aside(tool: ToolDescription, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return and raise as `prepare`; only small arguments that fit are judged while the event loop waits."""
-    if _surely_fit(tool, arguments):
+    if surely_fit(tool, arguments):
         return dict(arguments)
     from .validation import prepare
 
@@ -27,7 +27,7 @@ async def prepare_aside(tool: ToolDescription, arguments: Mapping[str, Any]) -> 
 
 async def check_aside(tool: ToolDescription, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return and raise as `check`; only small arguments that fit are judged while the event loop waits."""
-    if _surely_fit(tool, arguments):
+    if surely_fit(tool, arguments):
         return dict(arguments), ""
     from .validation import check
 
@@ -38,11 +38,10 @@ def _lane(arguments: Mapping[str, Any]) -> background.Lane:
     return "large" if exceeds(arguments, MAX_SMALL_PARTS) else "small"
 
 
-def _surely_fit(tool: ToolDescription, arguments: Mapping[str, Any]) -> bool:
+def surely_fit(tool: ToolDescription, arguments: Mapping[str, Any]) -> bool:
     """Return whether arguments are small and certainly fit, with no name that may be misspelled."""
-    schema = tool.input_schema
     undecided = undecided_patterns()
-    return _seem_to_fit(schema, arguments) and undecided_patterns() == undecided
+    return _seem_to_fit(tool.input_schema, arguments) and undecided_patterns() == undecided
 
 
 def _seem_to_fit(schema: Schema, arguments: Mapping[str, Any]) -> bool:

@@ -16,9 +16,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from .. import protocol
@@ -34,6 +32,7 @@ from . import access
 from .access import LOOPBACK, AccessPolicy, Door, Headers
 from .callers import Callers, TrustedProxies
 from .direct import DirectRequest
+from .heads import Application
 from .limits import (
     MAX_CONCURRENCY,
     MAX_MEMORY_FACTOR,
@@ -47,7 +46,7 @@ from .limits import (
 )
 from .responses import EVENT_STREAM, KEEP_ALIVE, HTTPError, ResponseBody, ResponseWriter
 from .sessions import SESSION, RegisterStop, SessionManager, Sessions, SessionStore, Stop
-from .timeouts import SHUTDOWN_EVENT, AnswerTimeouts
+from .timeouts import AnswerTimeouts
 
 if TYPE_CHECKING:
     from .workers import WorkerChannel
@@ -78,22 +77,18 @@ def create_app(
     request_timeout: float | None = REQUEST_TIMEOUT,
     keep_alive: float = KEEP_ALIVE,
     background: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
-) -> "_Application":
+) -> Application:
     """Return an ASGI application that serves MCP at `path`, and probes at `/health`, `/healthz` and `/readyz`.
 
-    `allowed_hosts`, `allowed_origins`, `auth_token` and `door` are those of `AccessPolicy`; `trusted_proxies` are
-    addresses and networks, ValueError for one that is neither. `sessions` (random by default) must have one secret in
-    all processes that serve the same clients; `channel` connects those on this machine. Times are in seconds:
-    `receive_timeout` for a message to arrive, `request_timeout` for its complete handling, `keep_alive` between two
-    comments on a silent event stream. At most `max_concurrency` messages are received at once, as many calls are made,
-    and `max_streams` streams are open; no client has all of them (see `shares`). `background` is entered and left with
-    the application's lifespan, at whose end the server is closed.
+    Hosts, origins, token and door are those of `AccessPolicy`; `trusted_proxies` are addresses and networks, ValueError
+    for one that is neither. `sessions` (random by default) have one secret in all processes that serve the same
+    clients; `channel` connects those on this machine. Times are seconds, `receive_timeout` until a message has arrived,
+    `request_timeout` until it is handled, `keep_alive` between two comments on a silent stream. `max_concurrency` are
+    messages received and calls made at once, no client has all of them (see `shares`). `background` has the lifespan.
     """
-    proxies = TrustedProxies(trusted_proxies)
-    live = ReloadableServer.wrap(server)
+    proxies, live = TrustedProxies(trusted_proxies), ReloadableServer.wrap(server)
     issuer = (sessions or Sessions.random()).for_principal(auth_token or "")
-    broadcast, ended = (_ignore, None) if channel is None else (channel.broadcast, channel.ended)
-    store = SessionStore(broadcast, ended, issuer.derived_key("state"))
+    store = _session_store(issuer, channel)
     endpoint = _Endpoint(
         live,
         AccessPolicy(allowed_hosts=allowed_hosts, allowed_origins=allowed_origins, auth_token=auth_token, door=door),
@@ -107,6 +102,23 @@ def create_app(
         calls=Capacity(max_concurrency, "calls at once"),
         streams=Capacity(max_streams, "open streams"),
     )
+    app = Application(path, endpoint, _lifespan(live, channel, store, background))
+    app.trusted_proxies, app.sessions = proxies, store
+    return app
+
+
+def _session_store(issuer: Sessions, channel: "WorkerChannel | None") -> SessionStore:
+    broadcast, ended = (_ignore, None) if channel is None else (channel.broadcast, channel.ended)
+    return SessionStore(broadcast, ended, issuer.derived_key("state"))
+
+
+def _lifespan(
+    live: ReloadableServer,
+    channel: "WorkerChannel | None",
+    store: SessionStore,
+    background: Callable[[], AbstractAsyncContextManager[None]],
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """Return the lifespan of an application: `background` is entered and left with it, at its end the server closed."""
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -117,51 +129,11 @@ def create_app(
         finally:
             await live.aclose()
 
-    # A path with a slash at its end is served too: a redirect to the other one would repeat any Host header.
-    probes = [Route("/health", _health), Route("/healthz", _health), Route("/readyz", _ready)]
-    routes = [*probes, *(Route(each, endpoint) for each in {path, path.rstrip("/") + "/"})]
-    app = _Application(routes=routes, lifespan=lifespan)
-    app.router.redirect_slashes = False
-    app.shortcut = (path, endpoint)
-    app.trusted_proxies = proxies
-    app.sessions = store
-    return app
+    return lifespan
 
 
 def _ignore(_message: bytes) -> None:
     """Do nothing with a message for other processes, where there are none."""
-
-
-async def _health(_request: Request) -> PlainTextResponse:
-    """Say that the process lives."""
-    return PlainTextResponse("ok\n")
-
-
-async def _ready(request: Request) -> PlainTextResponse:
-    """Say that new work is taken: from the start, when tools are loaded, until the server begins to stop."""
-    stopping = request.scope.get("state", {}).get(SHUTDOWN_EVENT)
-    if stopping is not None and stopping.is_set():
-        return PlainTextResponse("stopping\n", 503)
-    return PlainTextResponse("ok\n")
-
-
-class _Application(Starlette):
-    """A Starlette application whose `shortcut`, a path and its endpoint, bypasses routing: a tenth of a call.
-
-    `trusted_proxies` is for the limits of connections, which know no requests (see `connections`), `sessions` for what
-    clients are told outside of their requests.
-    """
-
-    shortcut: tuple[str, "_Endpoint"]
-    trusted_proxies: TrustedProxies
-    sessions: SessionStore
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path, endpoint = self.shortcut
-        if scope["type"] == "http" and scope["path"] == path and not scope.get("root_path"):
-            await endpoint(scope, receive, send)
-        else:
-            await super().__call__(scope, receive, send)
 
 
 class _ClientRequest(NamedTuple):
@@ -208,11 +180,12 @@ class _Endpoint:
         self._calls = calls
         self._streams = streams
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send, allowed: Headers | None = None) -> None:
+        """Answer a request; `allowed` are its headers if they were judged before."""
         direct = DirectRequest.of(receive, send)
         writer = self._writer(send, direct=direct)
         try:
-            response = await self._respond(scope, receive, writer, direct)
+            response = await self._respond(scope, receive, writer, direct, allowed)
         except HTTPError as error:
             await writer.finish(error.response)
         except ClientDisconnect:
@@ -227,10 +200,19 @@ class _Endpoint:
             writer.close()
 
     async def _respond(
-        self, scope: Scope, receive: Receive, writer: ResponseWriter, direct: DirectRequest | None
+        self,
+        scope: Scope,
+        receive: Receive,
+        writer: ResponseWriter,
+        direct: DirectRequest | None,
+        allowed: Headers | None,
     ) -> ResponseBody | None:
         """Return the response; None if the stream that `writer` has begun, or an empty one, is the response."""
         method: str = scope["method"]
+        if allowed is not None:
+            CALLER_HEADERS.set(allowed)
+            request = _ClientRequest(scope, receive, allowed, writer, self._callers.caller(scope, allowed), direct)
+            return _response(await self._post(request))
         _, port = scope.get("server") or ("", None)
         headers = self._headers(tuple(map(tuple, scope["headers"])), port)
         writer.headers += access.cors_headers(headers)
@@ -248,6 +230,8 @@ class _Endpoint:
         request = _ClientRequest(scope, receive, headers, writer, self._callers.caller(scope, headers), direct)
         if method == "POST":
             access.check_media_types(headers)
+            if direct is not None and self._policy.door is None and not self._forwarded and "origin" not in headers:
+                direct.remember(partial(self.__call__, allowed=headers))
             return _response(await self._post(request))
         session = self._sessions.session(headers)
         if method == "GET":
@@ -289,7 +273,8 @@ class _Endpoint:
 
     async def _handle(self, message: Any, request: _ClientRequest) -> Reply | None:
         caller, headers = request.caller, request.headers
-        session = Session() if protocol.is_stateless(message, headers) else self._sessions.session(headers)
+        is_alone = SESSION not in headers or protocol.is_stateless(message, headers)
+        session = _NO_SESSION if is_alone else self._sessions.session(headers)
         step = self._server.receive(message, session, headers)
         if self._policy.door is not None and (scopes := self._server.server.demanded_scopes(step)):
             raise self._policy.door.refusal(scopes, None if step.action is None else step.action.request_id)
@@ -327,22 +312,18 @@ class _Endpoint:
         headers, writer = request.headers, request.writer
         writer.headers += self._sessions.apply(step, session)
         notify = writer.notify if access.accepts(headers, EVENT_STREAM) else None
-        reply = await self._answer(step, session, self._server.perform(step, notify, counted_as), request, place)
+        work = self._server.perform(step, notify, counted_as)
+        if step.action is None and not step.batch:
+            reply: Reply | None = await work
+        else:
+            tracker = self._sessions.call_tracker(step, session)
+            client = (request.direct or request.receive) if step.ends_with_connection else None
+            if client is None and place is not None:
+                tracker = partial(_leavable, place, request.receive, tracker)
+            reply = await self._timeouts.call(work, step, tracker, client)
         if reply is not None and reply.status == 200 and not access.accepts(headers, access.JSON):
             await writer.notify(b"")  # so that the reply is an event
         return reply
-
-    async def _answer(
-        self, step: Step, session: Session, work: Awaitable[Reply], request: _ClientRequest, place: TakenPlace | None
-    ) -> Reply | None:
-        if step.action is None and not step.batch:
-            return await work
-        tracker = self._sessions.call_tracker(step, session)
-        if step.ends_with_connection:
-            return await self._timeouts.call(work, step, tracker, request.direct or request.receive)
-        if place is not None:
-            tracker = partial(_leavable, place, request.receive, tracker)
-        return await self._timeouts.call(work, step, tracker, None)
 
     async def _get(self, session: Session, request: _ClientRequest) -> Reply | None:
         """Serve the one stream of a session, for changes ("Listening for Messages from the Server")."""
@@ -374,6 +355,9 @@ class _Endpoint:
             async for _ in changes:
                 await writer.notify(jsonrpc.encode(protocol.list_changed()))
         return Reply(None, session, 200)
+
+
+_NO_SESSION: Final = Session()
 
 
 def _leavable(

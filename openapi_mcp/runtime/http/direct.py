@@ -7,7 +7,7 @@ with a timer and a task to wait for them. Under another server, and for all else
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
 
-from starlette.types import Receive, Send
+from starlette.types import ASGIApp, Receive, Send
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
@@ -28,6 +28,9 @@ class WritableConnection(Protocol):
 
     def write_now(self, data: bytes, /) -> None:
         """Write bytes at once."""
+
+    def remember(self, cycle: "RequestResponseCycle", app: ASGIApp, /) -> None:
+        """Let requests with the head of this one be answered by an application."""
 
 
 class DirectRequest:
@@ -65,6 +68,10 @@ class DirectRequest:
         cycle.message_event.clear()  # from now on it is set by the end of the connection
         cycle.flow.resume_reading()
         return body
+
+    def remember(self, app: ASGIApp) -> None:
+        """Let further requests with the same head, in any connection, be answered by an application (see `heads`)."""
+        self._connection.remember(self._cycle, app)
 
     def answer(self, body: bytes) -> bool:
         """Send a response with status 200 and a JSON body; return False, and do nothing, where it has to wait."""

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from .. import background
 from .access import MAX_HEADER_BYTES
 from .connections import MAX_PIPELINED_REQUESTS, MissingAttribute, Part, TimeoutProtocol
+from .heads import HeadProtocol
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -101,19 +102,17 @@ class TrailerLimit:
 def _httptools_connection() -> type[TimeoutProtocol]:
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    class HttpToolsConnection(TrailerLimit, TimeoutProtocol, HttpToolsProtocol):
+    class HttpToolsConnection(TrailerLimit, HeadProtocol, HttpToolsProtocol):
         """A connection parsed by httptools, whose callbacks tell which part is read."""
 
         required = (
             *TimeoutProtocol.required, "on_header", "on_headers_complete", "on_message_begin", "on_message_complete",
-            "pipeline", "send_400_response",
+            "pipeline", "send_400_response", "_unset_keepalive_if_required",
         )  # fmt: skip
-
-        is_direct = True
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
-            self._reading = "head"
+            self._reading, self.is_between = "head", False
             self._trailer_bytes = 0
 
         def on_headers_complete(self) -> None:
@@ -125,7 +124,7 @@ def _httptools_connection() -> type[TimeoutProtocol]:
 
         def on_message_complete(self) -> None:
             super().on_message_complete()
-            self._reading = ""
+            self._reading, self.is_between = "", True
 
         def part(self) -> Part | None:
             if self._reading == "body":

@@ -5,6 +5,7 @@ A limit is checked before the work that it limits begins, so a refused request c
 
 import asyncio
 import math
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -239,14 +240,15 @@ class Turns:
 
     def begin(self) -> "asyncio.Future[None] | None":
         """Return what a call has to wait for until its turn; None where few calls begin."""
-        loop = asyncio.get_running_loop()
         if not self._waiting:
-            now = loop.time()
+            now = time.monotonic()  # to find the event loop takes a system call
             if now - self._since > _TURN_SECONDS:
                 self._since, self._begun = now, 0
             self._begun += 1
             if self._begun <= self._size:
                 return None
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
             loop.call_soon(self._next_turn, loop)
         turn = loop.create_future()
         self._waiting.append(turn)
@@ -260,7 +262,7 @@ class Turns:
         if self._waiting:
             loop.call_soon(self._next_turn, loop)
         else:
-            self._since, self._begun = loop.time(), self._size
+            self._since, self._begun = time.monotonic(), self._size
 
 
 class MessageMemory:

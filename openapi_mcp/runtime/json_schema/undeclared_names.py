@@ -52,7 +52,10 @@ _CONTAINERS: Final = (dict, list)
 def is_flat_and_declared(value: Mapping[str, Any], root: Schema) -> bool:
     """Return whether an object is what most calls send: scalars, each of which the schema itself declares."""
     properties = root.get("properties", ())
-    return all(name in properties and not isinstance(item, _CONTAINERS) for name, item in value.items())
+    for name, item in value.items():  # noqa: SIM110  # a generator takes longer than all the rest
+        if name not in properties or isinstance(item, _CONTAINERS):
+            return False
+    return True
 
 
 class _Declarations:

@@ -67,14 +67,14 @@ def receive(description: ServerDescription, session: Session, message: Any, head
     if isinstance(message, list):
         return _receive_batch(description, session, message, headers)
     parsed = jsonrpc.classify(message)
-    if isinstance(parsed, MalformedMessage):
-        return Step(session=session, status=400, reply=parsed.reply)
     if isinstance(parsed, Request):
         if _is_stateless(parsed, headers):
             return stateless.receive(description, session, parsed, headers)
         return handshake.receive(description, session, parsed, headers)
     if isinstance(parsed, Notification):
         return _receive_notification(session, parsed, headers)
+    if isinstance(parsed, MalformedMessage):
+        return Step(session=session, status=400, reply=parsed.reply)
     return _receive_response(session, parsed, headers)
 
 

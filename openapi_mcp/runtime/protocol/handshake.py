@@ -23,8 +23,8 @@ def receive(
     description: ServerDescription, session: Session, request: Request, http: headers.Headers | None = None
 ) -> Step:
     """Return what a request of this era causes."""
-    if request.method in _AT_ANY_TIME:
-        outcome = _AT_ANY_TIME[request.method](description, session, request)
+    if (early := _AT_ANY_TIME.get(request.method)) is not None:
+        outcome = early(description, session, request)
     elif (method := _method(description, request.method)) is None:
         outcome = Refusal(jsonrpc.METHOD_NOT_FOUND, "Method not found.")
     elif (revision := revision_in_force(session, http)) is None:
@@ -52,9 +52,9 @@ def revision_in_force(session: Session, http: headers.Headers | None) -> Revisio
     """
     if http is None:
         return HANDSHAKE.get(session.revision or "")
-    if headers.VERSION in http:
-        return HANDSHAKE.get(headers.header_value(http, headers.VERSION) or "")
-    return HANDSHAKE.get(session.revision or DEFAULT_OVER_HTTP.name)
+    version = http.get(headers.VERSION)
+    name = (session.revision or DEFAULT_OVER_HTTP.name) if version is None else headers.checked(version)
+    return HANDSHAKE.get(name or "")
 
 
 def _initialize(description: ServerDescription, session: Session, request: Request) -> Step | Refusal:
@@ -92,15 +92,8 @@ def _list(description: ServerDescription, session: Session, request: Request, re
 
 
 def _call(description: ServerDescription, session: Session, request: Request, revision: Revision) -> Step | Refusal:
-    call = read_call(
-        request,
-        revision,
-        session_id=session.id,
-        log_level=session.log_level,
-        explicit_fields=description.explicit_fields,
-        elicitation=session.elicitation,
-    )
-    return Step(session=session, action=call) if isinstance(call, ToolCall) else call
+    call = read_call(request, revision, session, description)
+    return Step(session, action=call) if isinstance(call, ToolCall) else call
 
 
 def _set_level(

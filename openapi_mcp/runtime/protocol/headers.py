@@ -36,11 +36,12 @@ def header_value(headers: Headers, name: str) -> str | None:
     A valid value has only visible ASCII, spaces and tabs (RFC 9110 §5.5).
     """
     text = headers.get(name)
-    return None if text is None else _checked(text)
+    return None if text is None else checked(text)
 
 
 @lru_cache(128)  # clients send the same ones again; the longest ones take 8 MiB
-def _checked(text: str) -> str | None:
+def checked(text: str) -> str | None:
+    """Return a header's value without the white space around it, None for an invalid one."""
     return text.strip(" \t") if _VALUE.fullmatch(text) else None
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from json import scanner
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
+from .. import jsontext
 from ..types import MISSING, JsonObject
 
 RequestId: TypeAlias = str | int | float
@@ -125,9 +126,9 @@ def members(params: Any) -> JsonObject | Refusal:
 
 def classify(value: Any) -> Message:
     """Return which kind of message a JSON value is; a message that is classified already is returned as it is."""
-    if isinstance(value, _MESSAGES):
-        return value
     if not isinstance(value, dict):
+        if isinstance(value, _MESSAGES):
+            return value
         return _malformed("A message must be a JSON object.")
     if "method" not in value and ("result" in value or "error" in value):
         return Response(
@@ -168,7 +169,10 @@ def decode(data: bytes) -> Any:
     `NaN` and `Infinity` are not JSON. A number beyond the range of a float, and nesting too deep for the parser, are
     refused like them.
     """
-    return _decode(data, _DECODER)
+    try:
+        return jsontext.quick_read(data)
+    except jsontext.NotQuick:
+        return _decode(data, _DECODER)
 
 
 def count_values(data: bytes) -> int:
@@ -268,6 +272,10 @@ def encode(value: Any) -> bytes:
     The line is always valid: a non-finite number becomes null, a lone surrogate U+FFFD. Raises TypeError, ValueError or
     RecursionError for a value that is not a JSON value.
     """
+    try:
+        return jsontext.quick_write(value)
+    except jsontext.NotQuick:
+        pass
     try:
         text = _ENCODER.encode(value)
     except ValueError:

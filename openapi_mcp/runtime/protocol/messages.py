@@ -328,8 +328,16 @@ class Step(NamedTuple):
 _TRACE_CONTEXT: Final = frozenset({"traceparent", "tracestate", "baggage"})
 
 
-def read_call(request: Request, revision: Revision, **fields: Any) -> ToolCall | Refusal:
-    """Return the ToolCall of a `tools/call` request; `fields` are the fields that the request does not contain."""
+def read_call(
+    request: Request,
+    revision: Revision,
+    session: Session,
+    description: ServerDescription,
+    *,
+    result_fields: Mapping[str, Any] = _NOTHING,
+    headers: Headers | None = None,
+) -> ToolCall | Refusal:
+    """Return the ToolCall of a `tools/call` request; the other parameters are what the request does not contain."""
     params = members(request.params)
     if isinstance(params, Refusal):
         return params
@@ -338,16 +346,10 @@ def read_call(request: Request, revision: Revision, **fields: Any) -> ToolCall |
         return Refusal(INVALID_PARAMS, "params.name must be the name of a tool.")
     if not (arguments is None or isinstance(arguments, dict)):
         return Refusal(INVALID_PARAMS, "params.arguments must be an object.")
-    return ToolCall(
-        request_id=request.id,
-        revision=revision,
-        name=name,
-        arguments=arguments or {},
-        progress_token=_progress_token(meta),
-        trace=_trace(meta),
-        params=params,
-        **fields,
-    )
+    token, trace = (_progress_token(meta), _trace(meta)) if meta else (None, _NOTHING)
+    # By position, since names take as long as all the rest.
+    call = (request.id, revision, name, arguments or {}, result_fields, token, trace, session.id, session.log_level)
+    return ToolCall(*call, headers, description.explicit_fields, params, session.elicitation)
 
 
 def _trace(meta: Any) -> Mapping[str, str]:

@@ -39,7 +39,11 @@ _ERA_CODES: Final = frozenset({UNSUPPORTED_PROTOCOL_VERSION, MISSING_CAPABILITY,
 _PREFIX: Final = "io.modelcontextprotocol/"
 _VERSION: Final = _PREFIX + "protocolVersion"
 _SERVER_INFO: Final = _PREFIX + "serverInfo"
+_VERSION_MEMBER: Final = f"params._meta[{_VERSION!r}]"
 _IDENTITY: Final = ("name", "version", "title")
+
+
+_NO_SESSION: Final = Session()
 
 
 def has_envelope(params: Any) -> bool:
@@ -52,27 +56,28 @@ def has_envelope(params: Any) -> bool:
 
 def is_claimed_by_header(http: Headers | None) -> bool:
     """Return whether an HTTP request claims this era by its header: any version not of the handshake era."""
-    return http is not None and headers.VERSION in http and headers.header_value(http, headers.VERSION) not in HANDSHAKE
+    version = None if http is None else http.get(headers.VERSION)
+    return version is not None and headers.checked(version) not in HANDSHAKE
 
 
 def receive(description: ServerDescription, session: Session, request: Request, http: Headers | None = None) -> Step:
     """Return what a request of this era causes."""
-    for check in _CHECKS:
-        refusal = check(request, http)
-        if refusal is not None:
-            return Step(session=session, status=400, reply=refusal.reply(request.id))
+    found = envelope(request.params)
+    refusal = _check_envelope(found) or _check_headers(request, found, http) or _unsupported(found[_VERSION])
+    if refusal is not None:
+        return Step(session=session, status=400, reply=refusal.reply(request.id))
     method = _METHODS.get(request.method) or _extension_method(description, request.method)
     if method is None:
         refusal = Refusal(jsonrpc.METHOD_NOT_FOUND, "Method not found.")
         return Step(session=session, status=404, reply=refusal.reply(request.id))
-    outcome = method(description, request, STATELESS[envelope(request.params)[_VERSION]], http)
+    outcome = method(description, request, STATELESS[found[_VERSION]], http)
     if isinstance(outcome, Refusal):
         # Not 400 without an error code of this era: a client of both eras takes that for a server of the older one.
         status = 400 if outcome.code in _ERA_CODES else 200
         return Step(session=session, status=status, reply=outcome.reply(request.id))
     if isinstance(outcome, dict):
         return Step(session=session, reply=jsonrpc.result(request.id, outcome))
-    return Step(session=session, action=outcome, ends_with_connection=True)
+    return Step(session, action=outcome, ends_with_connection=True)
 
 
 def _extension_method(description: ServerDescription, name: str) -> "_Method | None":
@@ -99,20 +104,18 @@ def _unsupported(version: str) -> Refusal | None:
     return Refusal(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
 
 
-def _check_envelope(request: Request, _http: Headers | None) -> Refusal | None:
-    found = envelope(request.params)
+def _check_envelope(found: JsonObject) -> Refusal | None:
     for key, kind, noun in ((_VERSION, str, "a string"), (CAPABILITIES, dict, "an object")):
         if not isinstance(found.get(key), kind):
             return Refusal(jsonrpc.INVALID_PARAMS, f"params._meta must have {key!r} ({noun}).")
     return None
 
 
-def _check_headers(request: Request, http: Headers | None) -> Refusal | None:
+def _check_headers(request: Request, found: JsonObject, http: Headers | None) -> Refusal | None:
     if http is None:
         return None
-    version = envelope(request.params)[_VERSION]
     for name, member, value in (
-        (headers.VERSION, f"params._meta[{_VERSION!r}]", version),
+        (headers.VERSION, _VERSION_MEMBER, found[_VERSION]),
         (headers.METHOD, "method", request.method),
     ):
         if headers.header_value(http, name) != value:
@@ -121,14 +124,6 @@ def _check_headers(request: Request, http: Headers | None) -> Refusal | None:
     if not member or headers.name_matches(request.params.get(member), http):
         return None
     return Refusal(HEADER_MISMATCH, f"The header {headers.NAME} must equal params.{member} of the message.")
-
-
-def _check_version(request: Request, _http: Headers | None) -> Refusal | None:
-    return _unsupported(envelope(request.params)[_VERSION])
-
-
-_CHECKS: Final = (_check_envelope, _check_headers, _check_version)
-"""The checks in their order."""
 
 
 def _result_fields(description: ServerDescription, revision: Revision) -> JsonObject:
@@ -176,7 +171,7 @@ def _call(
     description: ServerDescription, request: Request, revision: Revision, http: Headers | None
 ) -> Action | Refusal:
     fields = _CALL_FIELDS.get(description)[revision.name]
-    return read_call(request, revision, result_fields=fields, headers=http, explicit_fields=description.explicit_fields)
+    return read_call(request, revision, _NO_SESSION, description, result_fields=fields, headers=http)
 
 
 _CALL_FIELDS: Final[IdentityCache[dict[str, JsonObject]]] = IdentityCache(

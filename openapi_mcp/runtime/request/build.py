@@ -8,7 +8,6 @@ Specification: OpenAPI 3.2 Operation and Parameter Objects, RFC 9110; for the tr
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -95,7 +94,7 @@ def _build(tool: Tool, arguments: Mapping[str, Any], options: RequestOptions, de
         deviations += _without_credentials(tool, options, base_url.query)
     path_values = {item.wire_name or item.name: _path_value(item, value) for item, value in by_location["path"]}
     url = urls.build(base_url, tool.path, path_values, _query(tool.path, by_location["query"], credentials))
-    body = bodies.build(tool, arguments, options.file_roots)
+    body = None if tool.body is None else bodies.build(tool, arguments, options.file_roots)
     fields = headers.build(
         host=base_url.host,
         accept=tool.accept,
@@ -234,6 +233,8 @@ _WITH_LENGTH: Final = frozenset({"POST", "PUT", "PATCH"})
 EACH_ITEM: Final = "*"
 """The step of a preset's path that is each item of a list."""
 
+_LOCATIONS: Final = {"querystring": "query"}
+
 _ArgumentValues: TypeAlias = list[tuple[Argument, Any]]
 """Arguments with their values, in the document's order."""
 
@@ -245,13 +246,13 @@ def _by_location(
 
     Raises ArgumentError for an argument of no location, and for a path without one of its arguments.
     """
-    by_location: dict[str, _ArgumentValues] = defaultdict(list)
-    count, deviations = 0, list[str]()
+    by_location: dict[str, _ArgumentValues] = {"path": [], "query": [], "header": [], "cookie": []}
+    count, deviations = 0, []
     for argument in tool.arguments:
         if argument.name in arguments:
             count += 1
-            location = "query" if argument.location == "querystring" else argument.location
-            by_location[location].append((argument, arguments[argument.name]))
+            if (values := by_location.get(_LOCATIONS.get(argument.location, argument.location))) is not None:
+                values.append((argument, arguments[argument.name]))
         elif lenient and argument.location == "path":
             raise ArgumentError(f"`{argument.name}` is a part of the path and missing.")
     unknown = _unknown(tool, arguments) if count < len(arguments) else []
@@ -283,6 +284,10 @@ def _refuse_unknown(tool: Tool, unknown: Iterable[str]) -> None:
 
 
 def _path_value(argument: Argument, value: Any) -> urls.PathValue:
+    if argument.style == "simple" and argument.content_type is None:  # as most are
+        text = str(value) if type(value) is int else value
+        if isinstance(text, str) and text.isalnum() and text.isascii():
+            return urls.PathValue(argument.name, text)
     value = content.parameter_value(argument, value)
     if isinstance(value, str) and argument.style != "simple":  # whose text is the value alone: `urls.build` judges it
         urls.check_value(argument.name, value)

@@ -111,7 +111,7 @@ def build(base_url: BaseUrl, template: str, values: Mapping[str, PathValue], que
     target = base_url.path + separator + path or "/"
     if base_url.parts and _is_final(target, full_query):
         parts = base_url.parts
-        return _PreparedURL(parts._make((*parts[:-3], target, full_query or None, None)))
+        return _PreparedURL(parts._make((*parts[:-3], target, full_query or None, None)), base_url.host)
     return _url(base_url.origin, target + (f"?{full_query}" if full_query else ""))
 
 
@@ -175,8 +175,11 @@ class _PreparedURL(httpx.URL):
     guards against an httpx that works differently.
     """
 
-    def __init__(self, parts: Any) -> None:
+    netloc = b""
+
+    def __init__(self, parts: Any, netloc: bytes) -> None:
         self._uri_reference = parts
+        self.netloc = netloc
 
 
 def _url(origin: str, target: str) -> httpx.URL:

@@ -207,7 +207,7 @@ def _fit_text(
     if value is not MISSING:
         max_bytes //= 2
     if body.is_json and not body.is_partial:
-        text = jsontext.minify(text)
+        text = jsontext.minify(text, value)
     if value is not MISSING and (body.is_partial or not truncation.surely_fits(text, max_bytes)):
         value, notes = truncation.truncate(value, max_bytes, is_partial=body.is_partial)
     if _bytes(text) <= max_bytes:

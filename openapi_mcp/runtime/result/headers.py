@@ -43,6 +43,8 @@ _RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s,;\"]+))", re
 def needed_headers(tool: Tool, response: httpx.Response) -> dict[str, Any]:
     """Return the headers of a response that a model needs: `link` parsed, others as text."""
     names = _needed_names(tuple([name for name, _ in raw_headers(response)]), tool.response_headers)
+    if not names:
+        return {}
     links = _links(response) if "link" in names else {}
     headers: dict[str, Any] = {"link": links} if links else {}
     for name in names[:MAX_HEADERS]:

@@ -134,7 +134,7 @@ class Sanitizer:
 
     def text(self, text: str) -> str:
         """Return a text without secrets and hidden characters."""
-        if _holds_any(text, self._forms):
+        if self._forms and _holds_any(text, self._forms):
             text = self._pattern.sub(REDACTED, text)
         if self._tokens is not None:
             text = self._tokens.replaced(text, REDACTED)

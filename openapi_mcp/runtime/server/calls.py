@@ -22,7 +22,7 @@ from ..request.build import RequestOptions, build_request
 from ..request.context import FORWARDED, context_of, guess_hint
 from ..result.sanitizer import Sanitizer, secrets_of
 from ..tool import Tool
-from ..types import MISSING, CallToolResult, ToolDescription, error_result
+from ..types import MISSING, CallToolResult, error_result
 from ..upstream.client import Upstream
 from ..upstream.errors import causes
 from ..upstream.events import NO_EVENTS, CallEvents
@@ -124,11 +124,11 @@ class Calls:
         return None if self._make_follower is None else self._make_follower()
 
     @cached_property
-    def _prepare(self) -> Callable[[ToolDescription, Mapping[str, Any]], Awaitable[dict[str, Any]]]:
-        """The function that judges arguments, imported at the first call."""
-        from ..arguments import prepare_aside
+    def _judges(self) -> tuple[Callable[..., bool], Callable[..., Awaitable[dict[str, Any]]]]:
+        """The functions that judge arguments, at once and beside the event loop; imported at the first call."""
+        from ..arguments import prepare_aside, surely_fit
 
-        return prepare_aside
+        return surely_fit, prepare_aside
 
     @cached_property
     def _to_result(self) -> Callable[..., CallToolResult]:
@@ -161,7 +161,7 @@ class Calls:
         try:
             if isinstance(tool, BuiltinTool):
                 call = ClientCalls(self, caller, trace, events, max_streamed_bytes)
-                return self.sanitizer.result(await tool.answer(await self._prepare(tool, arguments), call))
+                return self.sanitizer.result(await tool.answer(await self._judges[1](tool, arguments), call))
             limit = self._max_result_bytes if max_result_bytes is None else max_result_bytes
             if max_result_bytes is None and tool.max_result_bytes is not None:
                 limit = min(limit, tool.max_result_bytes)
@@ -186,27 +186,25 @@ class Calls:
         self, tool: Tool, arguments: Mapping[str, Any], caller: str, context: _CallContext
     ) -> CallToolResult:
         """Return the result of a call of the API, unless the client makes too many. Raises RuntimeFailure."""
-        wait = await self._wait(caller, tool)
-        if wait is not None:
+        if self._limiter is not None and (wait := await self._wait(caller, tool)) is not None:
             return error_result(too_many_calls(tool.name, wait))
         context.events.on_call(tool.name)
         if self._shaper is not None:
             arguments, shape = self._shaper.split(tool, arguments)
             context = context._replace(shape=shape, caller=caller) if shape else context
-        return await self._check_and_call(tool, arguments, context)
+        if self._options.lenient:
+            return await self._call_leniently(tool, arguments, context)
+        surely_fit, prepare = self._judges
+        checked = dict(arguments) if surely_fit(tool, arguments) else await prepare(tool, arguments)
+        return await self._call_with_consent(tool, checked, context)
 
     async def _wait(self, caller: str, tool: Tool) -> float | None:
         """Return the seconds until the rate limit lets a caller call a tool; None if it may now."""
         wait = self._limiter(caller, tool.name) if self._limiter else None
         return await wait if isinstance(wait, Awaitable) else wait
 
-    async def _check_and_call(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> CallToolResult:
-        """Check the arguments and return the result of the call.
-
-        With `lenient`, arguments that do not fit are sent, and the result says so; what cannot be sent is refused.
-        """
-        if not self._options.lenient:
-            return await self._call_with_consent(tool, await self._prepare(tool, arguments), context)
+    async def _call_leniently(self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext) -> CallToolResult:
+        """Return the result of a call whose arguments are sent, as far as they can, also where they do not fit."""
         from ..arguments import check_aside
 
         checked, refusal = await check_aside(tool, arguments)
@@ -270,13 +268,13 @@ class Calls:
         self, tool: Tool, arguments: Mapping[str, Any], context: _CallContext
     ) -> tuple[httpx.Response, Findings | None]:
         """Send the request for some arguments; return the response and the observer's findings about it."""
-        started = asyncio.get_running_loop().time()
+        started = asyncio.get_running_loop().time() if self._make_follower is not None else 0.0
         options = self._options if self._source is None else await self._with_credentials(self._source, tool)
         request, response = await self._sent(tool, arguments, options, context)
         if response.status_code == 401 and (renewed := await self._renewed(tool, options)) is not None:
             options = renewed
             request, response = await self._sent(tool, arguments, options, context)
-        findings = self._observe(tool, request, response)
+        findings = self._observe(tool, request, response) if self.observer is not None else None
         if response.status_code in ACCEPTED and self.follower is not None:
             from .operations import followed
 
@@ -335,7 +333,7 @@ class Calls:
 
     def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> Findings | None:
         try:
-            return self.observer(tool, request, response) if self.observer else None
+            return self.observer(tool, request, response) if self.observer is not None else None
         except Exception:
             logger.exception("The call of %s succeeded, but its observer failed.", tool.name)
             return None

@@ -64,10 +64,13 @@ class ClientNotifier(CallEvents):
     and a result that follows a notification may be too small for it.
     """
 
+    has_notified = False
+    _requested_at = 0.0
+    _steps = 0
+
     def __init__(
         self, call: ToolCall, notify: Notify, *, max_binary_bytes: int = 0, sanitizer: Sanitizer = NO_SECRETS
     ) -> None:
-        self.has_notified = False
         self._call = call
         self._tool = call.name
         self._notify = notify
@@ -75,9 +78,8 @@ class ClientNotifier(CallEvents):
         self._max_binary_bytes = max_binary_bytes
         self._progress = None if call.progress_token is None else Progress(call, self._send)
         self.counts_bytes = self._progress is not None
-        self.ignores_requests = not (self.counts_bytes or call.wants_log("info"))
-        self._requested_at = 0.0
-        self._steps = 0
+        # A client that set no level gets warnings.
+        self.ignores_requests = not self.counts_bytes and (call.log_level is None or not call.wants_log("info"))
         self._notified_at = self._started_at = time.monotonic()
         self._interval = KEEP_ALIVE_INTERVAL if self._progress is None else PROGRESS_INTERVAL
 

@@ -237,10 +237,11 @@ class Server:
             tool = catalog.get(action.name)
             if tool is None:
                 return _encode(action.refuse(catalog.unknown(action.name)))
+            follower = self._follower_for(action) if self.description.tasks else None
+            if follower is None and self._elicitor is None:
+                return _encode(await self._reply_to_call(action, tool, notify, caller, max_streamed_bytes))
             answer = partial(self._answer, action, tool, caller=caller, max_streamed_bytes=max_streamed_bytes)
-            if self.description.tasks and (follower := self._follower_for(action)) is not None:
-                return _encode(await follower.reply(action, tool, notify, answer))
-            return _encode(await answer(notify))
+            return _encode(await (answer(notify) if follower is None else follower.reply(action, tool, notify, answer)))
         if isinstance(action, TaskRequest) and self._calls.follower is not None:
             return _encode(await self._calls.follower.answer(action))
         if isinstance(action, ToolList):

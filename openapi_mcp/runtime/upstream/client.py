@@ -20,7 +20,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import httpx
 
@@ -53,6 +53,12 @@ MAX_RESPONSE_BYTES: Final = 16 * 1024 * 1024
 counted, and so few that twenty bodies at once take less memory than a small machine has."""
 
 T = TypeVar("T")
+
+_Outcome: TypeAlias = httpx.Response | httpx.TransportError | OSError
+"""The response to one attempt, or the error that came before any."""
+
+_SPECIAL: Final = STATUSES | {429, 503}
+"""Statuses after which another request may follow: redirects and what is tried again (see `retries`)."""
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -119,7 +125,10 @@ class Upstream:
         progress, limit = CallProgress(), TimeLimit(self._timers)
         try:
             with limit:
-                return await self._follow(request, limit, events, progress)
+                outcome = await self._attempt(request, limit, events, progress)
+                if isinstance(outcome, httpx.Response) and outcome.status_code not in _SPECIAL:
+                    return outcome
+                return await self._follow(request, outcome, limit, events, progress)
         except asyncio.CancelledError as error:
             error.add_note(progress.describe())  # for a caller whose own time is over
             raise
@@ -166,11 +175,18 @@ class Upstream:
         await self._transport.aclose()
 
     async def _follow(
-        self, request: httpx.Request, limit: TimeLimit, events: CallEvents, progress: CallProgress
+        self,
+        request: httpx.Request,
+        outcome: "_Outcome",
+        limit: TimeLimit,
+        events: CallEvents,
+        progress: CallProgress,
     ) -> httpx.Response:
+        """Return the response after retries and redirects, given the outcome of the first attempt."""
         first = request.url
-        for _ in range(MAX_REDIRECTS + 1):
-            response = await self._send_with_retries(request, limit, events, progress)
+        for hop in range(MAX_REDIRECTS + 1):
+            outcome = await self._attempt(request, limit, events, progress) if hop else outcome
+            response = await self._retried(request, outcome, limit, events, progress)
             if response.status_code not in STATUSES:
                 return response
             next_request = redirected_request(request, response, first, self._redirect_hosts)
@@ -180,12 +196,16 @@ class Upstream:
             progress.redirects += 1
         raise UpstreamError(f"The API at {_host(request)} redirects more than {MAX_REDIRECTS} times; that is a loop.")
 
-    async def _send_with_retries(
-        self, request: httpx.Request, limit: TimeLimit, events: CallEvents, progress: CallProgress
+    async def _retried(
+        self,
+        request: httpx.Request,
+        outcome: "_Outcome",
+        limit: TimeLimit,
+        events: CallEvents,
+        progress: CallProgress,
     ) -> httpx.Response:
         """Return the response to one request, which is retried while `retries` and the deadline allow."""
         for attempt in itertools.count(1):
-            outcome = await self._attempt(request, limit, events, progress)
             wait = self._retries.wait(request.method, outcome, attempt, progress.waited)
             if wait is None or not _ends_before(limit.end, wait):
                 break
@@ -196,13 +216,14 @@ class Upstream:
             await events.on_retry(attempt, reason, wait)
             await self._retries.sleep(wait)
             progress.waited += wait
+            outcome = await self._attempt(request, limit, events, progress)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
     async def _attempt(
         self, request: httpx.Request, limit: TimeLimit, events: CallEvents, progress: CallProgress
-    ) -> httpx.Response | httpx.TransportError | OSError:
+    ) -> "_Outcome":
         """Return the response, or the error that came before any. Errors after the response began are raised."""
         request.extensions = {**request.extensions, "timeout": self._limits, EXTENSION: progress}
         progress.stage, progress.status = "response", 0

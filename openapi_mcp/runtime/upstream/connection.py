@@ -11,7 +11,7 @@ Specification: RFC 9112 §9.3 to §9.6. `transport` says why this is not httpx's
 
 import asyncio
 import select
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, Final, TypeAlias, cast
 
@@ -139,15 +139,12 @@ class Connection(asyncio.Protocol):
         self._write_waiter = self._loop.create_future()
         await self._wait(self._write_waiter, seconds, httpx.WriteTimeout)
 
-    async def wait_for_data(self, seconds: float | None) -> None:
+    def wait_for_data(self, seconds: float | None) -> Awaitable[None]:
         """Wait until `wake` is called. Raises httpx.ReadTimeout, or the error that ended the connection."""
         if self.error is not None:
             raise self.error
         self._data_waiter = waiter = self._loop.create_future()
-        if seconds is None:
-            await waiter
-        else:
-            await self._wait(waiter, seconds, httpx.ReadTimeout)
+        return waiter if seconds is None else self._wait(waiter, seconds, httpx.ReadTimeout)
 
     def wake(self) -> None:
         """Let `wait_for_data` return."""

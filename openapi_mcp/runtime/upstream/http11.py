@@ -178,7 +178,7 @@ class ResponseParser:
             return
         self._bytes_without_body += len(data)
         self._received_bytes += len(data)
-        if not self.status and b"\0" in data:
+        if not self.status and 0 in data:
             self._has_null = True
         try:
             self._parser.feed_data(data)
@@ -261,7 +261,8 @@ class ResponseParser:
             raise ValueError(_NOT_HTTP)
         if status < 100:
             raise ValueError("its status is below 100")
-        self._check_fields()
+        if self._has_null or len(self.headers) > MAX_FIELDS:
+            self._check_fields()
         self._is_informational = status < 200
         if status == 101:
             raise ValueError("it switches to a protocol that was not requested")
@@ -298,7 +299,7 @@ class ResponseParser:
     def _determine_end(self, status: int) -> None:
         """Set what ends the body, from the status and the header fields (RFC 9112 §6.3)."""
         codings = self._fields.get(b"transfer-encoding", ())
-        if any(coding.lower() != b"chunked" for coding in codings):
+        if codings and any(coding.lower() != b"chunked" for coding in codings):
             raise ValueError("its Transfer-Encoding is not known")
         if self._is_bodiless or status in _STATUSES_WITHOUT_BODY:
             self._complete()

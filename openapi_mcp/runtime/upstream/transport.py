@@ -20,6 +20,7 @@ import urllib.request
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, cast
 
 import httpx
@@ -156,7 +157,12 @@ async def _judged(request: httpx.Request, proxy: str | None, egress: Egress) -> 
 
 
 def _origin(request: httpx.Request) -> Origin:
-    url = request.url
+    return _origin_of(request.url.scheme, request.url.netloc)
+
+
+@lru_cache(1024)  # hosts of an API, and of its redirects
+def _origin_of(scheme: str, netloc: bytes) -> Origin:
+    url = httpx.URL(scheme=scheme, netloc=netloc)
     return url.scheme, url.raw_host.decode("ascii"), url.port or _DEFAULT_PORTS.get(url.scheme, 0)
 
 

@@ -231,7 +231,10 @@ def _types(schema: Schema, root: Schema) -> frozenset[str]:
 def _report_misfit(schema: Schema, value: Any, change: Changes, root: Schema) -> None:
     kinds, kind = _types(schema, root), _KINDS.get(type(value), "string")
     if kinds and kind not in kinds and not (kind == "integer" and "number" in kinds):
-        change.problem(f"the value is a {kind}, and the schema takes {' or '.join(sorted(kinds))}; it is sent as it is")
+        article = "an" if kind[0] in "aeio" else "a"
+        change.problem(
+            f"the value is {article} {kind}, and the schema takes {' or '.join(sorted(kinds))}; it is sent as it is"
+        )
 
 
 _KINDS: Final[Mapping[type, str]] = {

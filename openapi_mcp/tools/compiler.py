@@ -5,7 +5,8 @@ process with cached tools never imports it. `operations == len(tools) + lost_ope
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -130,6 +131,7 @@ def build(
     check_variables(servers, document, valid)
     compiler = _ToolCompiler(document, resolver, servers, limits, reported)
     names = _tool_names(valid, selected, prefix)
+    reported += _lost_names(resolver, names, selected, prefix)
     tools = [compiler.tool(name, *entry) for name, entry in zip(names, selected, strict=True)]
     return Compilation(
         tools=tuple(tool for tool in tools if tool is not None),
@@ -185,6 +187,15 @@ def _tool_names(valid: Iterable[Operation], selected: _Selected, prefix: str) ->
     functions = function_names([_key(operation) for operation in valid])
     keys = ((_key(operation), overrides) for operation, overrides in selected)
     return tool_names([replace(key, name=own.name, function_names=functions.get(key, ())) for key, own in keys], prefix)
+
+
+def _lost_names(resolver: Resolver, names: Sequence[str], selected: _Selected, prefix: str) -> Iterator[Problem]:
+    """Yield a Problem for each explicit name that another operation has too."""
+    wanted = Counter(own.name.casefold() for _, own in selected if own.name)
+    for name, (operation, own) in zip(names, selected, strict=True):
+        if own.name and name != f"{prefix}{own.name}" and wanted[own.name.casefold()] > 1:
+            message = f"several operations have the name {own.name} of `x-mcp`; this one is named {name}"
+            yield Problem(pointer=resolver.display(operation.pointer), message=message, kind="x-mcp")
 
 
 def _key(operation: Operation) -> ToolKey:

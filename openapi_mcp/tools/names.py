@@ -163,7 +163,7 @@ def tool_names(keys: Sequence[ToolKey], prefix: str = "") -> list[str]:
     """Return a name for each operation, with `prefix` before it. Names that differ only in case count as the same.
 
     It is the explicit name, the name of a function, or the operationId, made legal, else method and path in words; both
-    where that is not unique; else with a hash of method and path.
+    where that is not unique; else with a hash of method and path. An explicit name goes before all others.
     """
     candidates = [_tool_candidate(key) for key in keys]
     return [prefix + name for name in distinct_names(candidates, MAX_NAME_LENGTH - len(prefix), fold=str.casefold)]
@@ -178,7 +178,8 @@ def _tool_candidate(key: ToolKey) -> NameCandidate:
     legal = _ILLEGAL.sub("_", ascii_text(preferred)).strip("_-")
     if not legal:
         return NameCandidate((in_words,), identity, rank=2)
-    return NameCandidate((legal, f"{legal}_{in_words}"), identity, rank=0 if legal == preferred else 1)
+    rank = 0 if legal == preferred else 1
+    return NameCandidate((legal, f"{legal}_{in_words}"), identity, rank=rank - 2 if key.name else rank)
 
 
 def _path_words(path: str) -> list[str]:

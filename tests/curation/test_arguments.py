@@ -124,7 +124,7 @@ def test_path_and_header_arguments_are_fixed() -> None:
         ({"examples": "x"}, "not a list"),
         ({"name": "a b"}, "is not a name"),
         (True, "not an object"),
-        ({"fixed": 3}, "the value is a integer, and the schema takes string"),
+        ({"fixed": 3}, "the value is an integer, and the schema takes string"),
         ({"fixed": "x", "hidden": False}, "hidden, whatever"),
         ({"fixed": "env:HOME"}, "begin with API_"),
         ({"default": "env:API_X"}, "models see a default"),

@@ -87,3 +87,23 @@ def test_scopes_that_cannot_be_read_are_reported_and_no_token_has_them(scopes: A
     assert kinds(result) == [("x-mcp", None)]
     assert result.tools[0].scopes
     assert all(any(not scope.isalpha() for scope in group) for group in result.tools[0].scopes)
+
+
+def test_a_chosen_name_goes_before_an_operation_id() -> None:
+    made = compiled(
+        {"/a": {"get": {"operationId": "getA"}}, "/b": {"get": {"operationId": "b", "x-mcp": {"name": "getA"}}}}
+    )
+    assert [tool.name for tool in made.tools] == ["getA_get_a", "getA"]
+    assert not made.problems
+
+
+def test_a_name_that_two_operations_choose_is_a_problem() -> None:
+    made = compiled({path: {"get": {"operationId": path[1:], "x-mcp": {"name": "Same"}}} for path in ("/a", "/b")})
+    assert [tool.name for tool in made.tools] == ["Same_get_a", "Same_get_b"]
+    assert [(problem.pointer, problem.message) for problem in made.problems] == [
+        (
+            f"#/paths/~1{each}/get",
+            f"several operations have the name Same of `x-mcp`; this one is named Same_get_{each}",
+        )
+        for each in "ab"
+    ]

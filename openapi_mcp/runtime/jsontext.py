@@ -4,7 +4,7 @@ What is sent is always valid (RFC 8259): no NaN, no lone surrogate. APIs send JS
 `read` accepts it and repairs the value: NaN and infinities become null.
 
 `quick_read` and `quick_write` are orjson where it does exactly what `json` does; `json` is asked where it might not.
-That saves 9 % of a call. orjson is no dependency of generated packages: without it, `json` does all of it.
+That saves 6 % of a call. orjson is no dependency of generated packages: without it, `json` does all of it.
 """
 
 import json
@@ -193,7 +193,7 @@ _STRING_OR_TOKENS: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^" \t\r\n]+')
 def minify(text: str, value: Any = MISSING) -> str:
     """Return a JSON text without the white space between its tokens; its numbers keep their digits.
 
-    If its `value` is given and is written with the same characters, what is written is the answer: 3 % of a call. Else,
+    If its `value` is given and is written with the same characters, what is written is the answer, in half the time. Else,
     where no string holds a quotation mark, these tell strings from the rest, in a fifth of the time.
     """
     if value is not MISSING:

@@ -144,9 +144,14 @@ class PageAccess:
         return "https" if forwarded == "https" else str(scope.get("scheme", "http"))
 
     def _check_origin(self, method: str, headers: Headers) -> None:
-        """Raise PageRefused for a request of another page; a change has to name its origin."""
+        """Raise PageRefused for a request of another page; a change has to name its origin.
+
+        A proxy may send another Host than the browser did, so that the public address counts too.
+        """
         origin = headers.get("origin")
-        own = origin is not None and origin.partition("://")[2].lower() == headers.get("host", "").lower()
+        own = origin is not None and (
+            origin == self._url or origin.partition("://")[2].lower() == headers.get("host", "").lower()
+        )
         if (origin is not None and not own) or (method == "POST" and not own):
             raise PageRefused(403, "Only the page itself may send this.")
 

@@ -292,6 +292,21 @@ def test_session_is_renewed_with_its_token_and_ends_with_it(tmp_path: Path, prov
     within(tmp_path, provider, test)
 
 
+def test_page_works_behind_a_proxy_that_names_another_host(tmp_path: Path, provider: Provider) -> None:
+    """As nginx does it by default: Host is the address of this server, Origin that in the browser."""
+
+    async def test(app: Any) -> None:
+        ann = Browser(app)
+        ann.client.headers["host"] = "127.0.0.1:8000"
+        await ann.sign_in(provider)
+        await ann.get("/")
+        assert (await ann.post("/ui/tools/listPets/dry-run")).status_code == 200
+        own = {"origin": "https://evil.test", "x-csrf-token": ann.csrf}
+        assert (await ann.client.post("/ui/tools/listPets/dry-run", headers=own)).status_code == 403
+
+    within(tmp_path, provider, test)
+
+
 def test_sign_out_ends_the_session_and_not_only_its_cookie(tmp_path: Path, provider: Provider) -> None:
     async def test(app: Any) -> None:
         ann, thief = Browser(app), Browser(app)

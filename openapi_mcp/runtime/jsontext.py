@@ -193,8 +193,8 @@ _STRING_OR_TOKENS: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^" \t\r\n]+')
 def minify(text: str, value: Any = MISSING) -> str:
     """Return a JSON text without the white space between its tokens; its numbers keep their digits.
 
-    If its `value` is given and is written with the same characters, what is written is the answer, in half the time. Else,
-    where no string holds a quotation mark, these tell strings from the rest, in a fifth of the time.
+    If its `value` is given and is written with the same characters, what is written is the answer, in half the time.
+    Else, where no string holds a quotation mark, these tell strings from the rest, in a fifth of the time.
     """
     if value is not MISSING:
         try:

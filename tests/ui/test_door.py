@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import re
+import socket
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.cookies import SimpleCookie
@@ -424,6 +425,7 @@ def test_real_browser_comes_back_from_a_real_authorization_server_of_another_sit
             tmp_path, "http://127.0.0.1:9", {"clientCredentials": {"tokenUrl": f"{issuer}/token"}}
         )
         door = ["--auth-issuer", issuer, "--auth-audience", f"{url}/mcp", "--auth-client-id", CLIENT_ID]
+        door += ["--workers", "2"] if hasattr(socket, "AF_UNIX") else []  # either of which knows who has signed in
         with serving(document, tmp_path, port, *door, OPENAPI_MCP_AUTH_CLIENT_SECRET=CLIENT_SECRET) as printed:
             shown = person.open(f"{url}/ui/sign-in")
             started = printed.read_text()

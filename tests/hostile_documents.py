@@ -513,7 +513,13 @@ DOCUMENTS: Final[Mapping[str, Maker]] = {
     "16 million empty objects": text_file("openapi.json", lambda: json_with('"x-a": [' + "{}," * 16_000_000 + "0]")),
     "8 million empty lists, YAML": text_file("openapi.yaml", lambda: yaml_with("x-a: [" + "[]," * 8_000_000 + "0]")),
     "a number of 100,000 digits": text_file("openapi.json", lambda: json_with('"x-a": ' + "1" * 100_000)),
+    "a hexadecimal number of 1,000,000 digits": text_file(
+        "openapi.yaml", lambda: yaml_with("x-a: 0x" + "f" * 1_000_000)
+    ),
     "numbers that are not finite": text_file("openapi.json", numbers),
+    "500,000 numbers that are not finite": text_file(
+        "openapi.json", lambda: json_with('"x-a": [' + "1e999,0," * 500_000 + "0]")
+    ),
     "a key written twice among 60,000": text_file("openapi.json", repeated_keys),
     "60 MB of one string": text_file("openapi.json", lambda: json_with('"x-a": "' + "x" * 60_000_000 + '"')),
     "20 MB that are not UTF-8": text_file(

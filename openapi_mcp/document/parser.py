@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -72,6 +73,9 @@ def _detected(uri: str) -> str | None:
 
 _DROPPED: Final = object()
 """Stands for a number that JSON does not allow, until it is removed."""
+
+_MAX_NOT_FINITE: Final = 1_000
+"""Numbers that are not finite and have a Problem of their own."""
 
 _LOOKS_LIKE_JSON: Final = re.compile(r"\s*[{\[]")
 
@@ -220,12 +224,26 @@ def _key_problems(value: Any, defects: list[_KeyDefect]) -> Iterator[Problem]:
 
 
 def _without_dropped(value: Any) -> Iterator[Problem]:
-    """Remove the numbers that are not finite from `value`, and yield a Problem for each."""
+    """Remove the numbers that are not finite from `value`; yield a Problem for the first ones, and one for the rest."""
+    places = _remove_dropped(value)
+    for pointer in islice(places, _MAX_NOT_FINITE):
+        yield yaml.not_finite(pointer)
+    if rest := sum(1 for _ in places):
+        message = f"{rest:,} more numbers are not finite; they are left out"
+        yield Problem(pointer="#", kind="syntax", message=message)
+
+
+def _remove_dropped(value: Any) -> Iterator[str]:
+    """Remove the numbers that are not finite from `value`, and yield the pointer to each."""
     for container, pointer in _containers(value):
-        keys = list(container) if isinstance(container, dict) else range(len(container) - 1, -1, -1)
-        for key in [key for key in keys if container[key] is _DROPPED]:
-            yield yaml.not_finite(join(pointer, key))
-            del container[key]
+        entries = container.items() if isinstance(container, dict) else enumerate(container)
+        keys = [key for key, inner in entries if inner is _DROPPED]
+        if keys and isinstance(container, list):
+            container[:] = [inner for inner in container if inner is not _DROPPED]
+        elif keys:
+            for key in keys:
+                del container[key]
+        yield from (join(pointer, key) for key in keys)
 
 
 def _containers(value: Any) -> Iterator[tuple[Any, str]]:

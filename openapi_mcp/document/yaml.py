@@ -325,7 +325,7 @@ def plain(text: str) -> Any:
     if _FLOAT.fullmatch(text):
         return float(text)
     if _BASED.fullmatch(text):
-        return int(text, 0)
+        return int(text, 0) if len(text) <= _MAX_DIGITS // 2 else text  # a digit has 1.2 decimal ones at most
     return math.inf if _NOT_FINITE.fullmatch(text) else text
 
 

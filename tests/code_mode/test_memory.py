@@ -109,6 +109,7 @@ def test_what_computes_for_a_program_is_nicer_than_the_server_and_can_be_paused(
     computing.start()
     try:
         thread = until(lambda: computing_thread(process.pid))
+        assert thread
         assert thread != process.pid
         assert until(lambda: os.getpriority(os.PRIO_PROCESS, thread) == min(19, os.nice(0) + 5))
         assert until(lambda: state(process, thread) == "R")

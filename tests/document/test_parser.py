@@ -74,14 +74,21 @@ def test_single_file_json_imports_no_yaml() -> None:
             '{"a": NaN, "b": [1, Infinity, 1e999]}',
             [
                 ("#/a", "this number is not finite, which JSON does not allow; it is left out"),
-                ("#/b/2", "this number is not finite, which JSON does not allow; it is left out"),
                 ("#/b/1", "this number is not finite, which JSON does not allow; it is left out"),
+                ("#/b/2", "this number is not finite, which JSON does not allow; it is left out"),
             ],
         ),
     ],
 )
 def test_repeated_keys_and_infinite_numbers_of_json_are_reported(text: str, found: list[tuple[str, str]]) -> None:
     assert messages(text) == found
+
+
+def test_of_very_many_infinite_numbers_the_first_are_reported_and_the_rest_counted() -> None:
+    parsed = parse(f"[{'1e999,0,' * 200_000}1]")
+    assert parsed.value == [0] * 200_000 + [1]
+    assert len(parsed.problems) == 1001
+    assert parsed.problems[-1].message == "199,000 more numbers are not finite; they are left out"
 
 
 def test_numbers_that_are_not_finite_are_left_out() -> None:

@@ -182,3 +182,13 @@ def test_tab_for_indentation_is_an_error_with_its_line(text: str, line: int) -> 
     with pytest.raises(DocumentError) as error:
         parse(text)
     assert error.value.where == f"line {line}, column 1"
+
+
+@pytest.mark.parametrize("written", ["9" * 5000, "0x" + "f" * 4000, "0o" + "7" * 100_000])
+def test_integers_that_have_no_decimal_form_in_python_stay_text(written: str) -> None:
+    assert parse(f"a: {written}").value == {"a": written}
+
+
+@pytest.mark.parametrize("written", ["9" * 4300, "0x" + "f" * 2000, "0o" + "7" * 2000])
+def test_long_integers_can_be_written_as_json(written: str) -> None:
+    assert json.loads(json.dumps(parse(f"a: {written}").value)) == {"a": int(written, 0)}

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from openapi_mcp.runtime import background, jsontext
 from openapi_mcp.runtime.errors import ArgumentError
+from openapi_mcp.runtime.protocol import jsonrpc
 
 
 @pytest.mark.parametrize(
@@ -200,3 +202,17 @@ def test_minified_text_does_not_depend_on_its_value(value: Any, indent: int | st
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', "[1e5, 12.50]", '["\\u0020 ", "a b"]', '{"a": -0}', '["\\/"]'])
 def test_minified_text_keeps_the_spelling_and_duplicates_of_the_text(text: str) -> None:
     assert jsontext.minify(text, json.loads(text)) == jsontext.minify(text)
+
+
+def test_json_does_all_without_orjson(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "orjson", None)
+    jsontext._quick_functions.cache_clear()
+    try:
+        for use in (lambda: jsontext.quick_read(b"{}"), lambda: jsontext.quick_write({})):
+            with pytest.raises(jsontext.NotQuick):
+                use()
+        assert jsontext.read(b'{"a": [1, "b"]}') == jsonrpc.decode(b'{"a": [1, "b"]}') == {"a": [1, "b"]}
+        assert jsonrpc.encode({"a": [1, "ü"]}) == '{"a":[1,"ü"]}'.encode()
+        assert jsontext.minify('{"a": 1}', {"a": 1}) == '{"a":1}'
+    finally:
+        jsontext._quick_functions.cache_clear()

@@ -57,6 +57,7 @@ def test_the_command_line_wins_over_the_file(folder: Path) -> None:
     assert "GET https://other.test/pets/7" in run(*words).output
 
 
+@pytest.mark.process
 def test_several_apis_are_shown_together_and_one_alone(folder: Path) -> None:
     (folder / "openapi-mcp.toml").write_text(TWO)
     output = run("inspect").output

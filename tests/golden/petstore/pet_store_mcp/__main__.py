@@ -137,7 +137,9 @@ def argument_parser() -> argparse.ArgumentParser:
         help="credential for a security scheme; SCHEME=env:NAME reads it from the environment variable NAME",
     )
     requests.add_argument(
-        "--lenient", action="store_true", help="send arguments that do not fit the document too, and say so"
+        "--lenient",
+        action="store_true",
+        help="send calls even if arguments do not fit the document, and say so in the result",
     )
     requests.add_argument("--timeout", type=float, default=60.0, help="seconds to wait for the next byte; default: 60")
     requests.add_argument("--connect-timeout", type=float, default=10.0, help="seconds to connect; default: 10")
@@ -151,9 +153,9 @@ def argument_parser() -> argparse.ArgumentParser:
         default=[],
         help="follow redirects of the API to this host too (host, host:port or *.host), without credentials",
     )
-    requests.add_argument("--retries", type=int, default=2, help="how often a failed request is repeated; default: 2")
+    requests.add_argument("--retries", type=int, default=2, help="repetitions of a failed request; default: 2")
     requests.add_argument(
-        "--max-result-tokens", type=int, default=20_000, help="cut longer results, four bytes a token; default: 20000"
+        "--max-result-tokens", type=int, default=20_000, help="largest result, four bytes a token; default: 20000"
     )
     requests.add_argument(
         "--max-response-size", type=int, default=16, help="MiB of an answer of the API that are read; default: 16"

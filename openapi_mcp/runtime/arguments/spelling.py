@@ -86,7 +86,7 @@ def nearest(name: str, choices: Iterable[str]) -> list[str]:
     """
     folded, parts = _plain(name[:MAX_NAME_LENGTH]), frozenset(_parts(name[:MAX_NAME_LENGTH]))
     words = _words_of(parts) if len(parts) > 1 or len(name) >= _MIN_PART else {}
-    cells = _MAX_CELLS
+    alphabet, cells = set(folded), _MAX_CELLS
     scored: list[tuple[float, int, str]] = []
     for position, choice in enumerate(_few(choices, folded, parts)):
         other = _plain(choice) if len(choice) <= MAX_NAME_LENGTH else ""
@@ -102,7 +102,8 @@ def nearest(name: str, choices: Iterable[str]) -> list[str]:
         elif min(len(folded), len(other)) >= _MIN_PART and (folded in other or other in folded):
             score = _NO_WORDS - min(len(folded), len(other)) / longest
         limit = longest // 3
-        if abs(len(folded) - len(other)) <= limit and cells > 0 and score > 0.1:
+        may_be_near = abs(len(folded) - len(other)) <= limit and len(alphabet.symmetric_difference(other)) <= 2 * limit
+        if may_be_near and cells > 0 and score > 0.1:
             cells -= len(folded) * len(other)
             distance = _distance_of(folded, other)
             score = min(score, distance / longest if distance <= limit else 1.0)

@@ -325,6 +325,8 @@ class Step(NamedTuple):
     opens_session: bool = False
 
 
+MAX_TOKEN_LENGTH: Final = 1_000
+"""Characters of a progress token, which every notification repeats. Clients use numbers and UUIDs."""
 _TRACE_CONTEXT: Final = frozenset({"traceparent", "tracestate", "baggage"})
 
 
@@ -361,9 +363,9 @@ def _trace(meta: Any) -> Mapping[str, str]:
 
 
 def _progress_token(meta: Any) -> RequestId | None:
-    """Return a token that is a string or an integer, like an id; any other value could not be repeated."""
+    """Return a token that is a short string or an integer, like an id; any other could not be repeated each time."""
     token: Any = meta.get("progressToken") if isinstance(meta, dict) else None
-    return token if is_id(token) else None
+    return token if is_id(token) and (not isinstance(token, str) or len(token) <= MAX_TOKEN_LENGTH) else None
 
 
 def read_list(request: Request, revision: Revision) -> ToolList | Refusal:

@@ -77,6 +77,12 @@ def test_progress_has_a_total_if_it_is_known() -> None:
     assert "total" not in call({"progressToken": "t"}).progress(3, "x")["params"]
 
 
+def test_long_progress_token_is_not_repeated() -> None:
+    longest = "t" * messages.MAX_TOKEN_LENGTH
+    assert call({"progressToken": longest}).progress_token == longest
+    assert call({"progressToken": longest + "t"}).progress_token is None
+
+
 def test_header_arguments_are_checked_in_the_stateless_era_over_http_alone() -> None:
     schema = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
     equal, different = {**HEADERS, "mcp-param-region": "eu"}, {**HEADERS, "mcp-param-region": "us"}

@@ -323,7 +323,7 @@ IN_FLIGHT: Final = (
         "Progress is sent only for requests with a token, and carries that token.",
         NOTIFICATIONS + "test_call_without_token_has_no_progress",
         PROGRESS + "test_invalid_progress_token_is_ignored",
-        RUNTIME + "protocol/test_messages.py::test_long_progress_token_is_not_repeated",
+        MESSAGE_TESTS + "test_long_progress_token_is_not_repeated",
         PROGRESS + "test_client_without_progress_token_or_stream_gets_json",
         CLIENTS + "test_client_receives_progress_while_a_response_streams",
     ),

@@ -11,6 +11,7 @@ A program that this Python cannot parse is run as it is: the sandbox reads newer
 import ast
 import io
 import re
+import threading
 import tokenize
 import warnings
 from bisect import bisect_right
@@ -98,9 +99,14 @@ def _tree(program: str) -> ast.Module | None:
     return None
 
 
+_parsing: Final = threading.Lock()
+"""Held while a program is parsed: CPython to 3.12 counts the depth of all trees in one place, for all threads."""
+
+
 def _parse(program: str) -> ast.Module:
     warnings.filterwarnings("ignore", module=f"^{_FILE}$")  # of invalid escapes; again, since tests reset the filters
-    return ast.parse(program, _FILE)
+    with _parsing:
+        return ast.parse(program, _FILE)
 
 
 def _translated(program: str, tree: ast.Module, functions: Container[str]) -> Translation:

@@ -1,8 +1,10 @@
 """Programs are translated to the sandbox's Python with the lines they had; what cannot be translated is left alone."""
 
 import ast
+import gc
 import sysconfig
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -195,3 +197,20 @@ def test_hostile_f_strings_take_no_time(program: str) -> None:
     started = time.monotonic()
     translate(program, TOOLS)
     assert time.monotonic() - started < 5
+
+
+def test_programs_are_parsed_in_several_threads_at_once() -> None:
+    def yield_to_others(_phase: str, _info: dict[str, int]) -> None:
+        time.sleep(0)
+
+    thresholds = gc.get_threshold()
+    program = "\n".join(f"x{number} = [pets({{'k': (1, [2, 3])}}) for a in range({number})]" for number in range(20))
+    gc.callbacks.append(yield_to_others)
+    gc.set_threshold(50)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            translations = list(threads.map(lambda _: translate(program, TOOLS), range(16)))
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(yield_to_others)
+    assert len({each.source for each in translations}) == 1

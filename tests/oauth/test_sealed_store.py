@@ -65,7 +65,8 @@ def test_nobody_else_reads_a_value_or_moves_it_to_another_user(clock: Clock) -> 
     assert sealed is not None
     assert CANARY.encode() not in sealed
     assert SealedStore(storage, b"another secret").get("token ann") is None
-    for name, value in (("token bob", sealed), ("token ann", sealed[:-1] + b"x"), ("token ann", b""), ("x", b"short")):
+    changed = sealed[:-1] + bytes([sealed[-1] ^ 1])
+    for name, value in (("token bob", sealed), ("token ann", changed), ("token ann", b""), ("x", b"short")):
         storage.put(name, value, 10)
         assert store.get(name) is None
     store.put("token ann", {"value": CANARY}, 10)

@@ -198,7 +198,7 @@ const scenarios = {
       if (await page.evaluate(() => document.activeElement.matches(".rows a"))) break;
     }
     await page.keyboard.press("Enter");
-    await page.waitForSelector("#call-form");
+    await page.waitForSelector("#call-form", { timeout: 20000 });
     await page.waitForFunction(() => document.activeElement.id === "pane"); // it gets the focus when it has settled
     const pane = await page.evaluate(() => document.activeElement.id);
     for (let presses = 0; presses < 8; presses += 1) {
@@ -265,7 +265,7 @@ const scenarios = {
     await page.fill("#query", "create an issue");
     await page.waitForFunction(() => document.querySelector(".rows .name")?.textContent === "issues_create");
     await page.click(".rows a >> nth=0");
-    await page.waitForSelector("#call-form");
+    await page.waitForSelector("#call-form", { timeout: 20000 });
     await page.fill("#query", "");
     await page.waitForFunction(() => document.querySelector(".count").textContent.trim().startsWith("1,"));
     while (await page.locator(".rows a").count() < 1223) {

@@ -20,6 +20,12 @@ MAX_DRIPPED: Final = 2000
 CHUNK: Final = 1 << 16
 
 
+def response(body: bytes, *headers: str, status: str = "200 OK", kind: str = "application/json") -> bytes:
+    """Return a whole response with a correct length."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """One request and the connection that it came on."""
@@ -36,8 +42,7 @@ class Conversation:
 
     async def answer(self, body: bytes, *headers: str, status: str = "200 OK", kind: str = "application/json") -> None:
         """Send a whole response with a correct length."""
-        lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body)}", *headers]
-        await self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n", body)
+        await self.send(response(body, *headers, status=status, kind=kind))
 
     async def raw(self, head: str, *parts: bytes) -> None:
         """Send a head whose lines are given, then parts, then the end of the connection."""
@@ -172,7 +177,14 @@ async def drip_events(it: Conversation) -> None:
 
 
 async def second_answer(it: Conversation) -> None:
+    """Send it together with the first one, so that whoever reads that one has it too."""
+    await it.send(response(b'{"answer":"first"}') + response(b'{"answer":"smuggled"}'))
+
+
+async def late_answer(it: Conversation) -> None:
+    """Send it when the first one has been read."""
     await it.answer(b'{"answer":"first"}')
+    await asyncio.sleep(0.1)
     await it.answer(b'{"answer":"smuggled"}')
 
 
@@ -270,6 +282,7 @@ FAULTS: Final[dict[str, Fault]] = {
     "status-304": bytes_of("HTTP/1.1 304 Not Modified\nETag: x"),
     "status-401": whole(b'{"error":"who"}', "WWW-Authenticate: Basic realm=x", status="401 Unauthorized"),
     "second-answer": second_answer,
+    "late-answer": late_answer,
     "redirect-metadata": redirect("302 Found", "http://169.254.169.254/latest/meta-data/"),
     "redirect-loopback": redirect("302 Found", "http://127.0.0.1:1/admin"),
     "redirect-ipv6": redirect("302 Found", "http://[::ffff:169.254.169.254]/"),

@@ -24,6 +24,7 @@ LIST: Final = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 HANG: Final = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"getFault","arguments":{"name":"hang"}}}'
 FINE: Final = HANG.replace(b'"hang"', b'"fine"')
 STATUS: Final = b"HTTP/1.1 "
+NO_ANSWER: Final = "-"
 
 
 LONG: Final = frozenset(
@@ -86,10 +87,10 @@ async def received(reader: asyncio.StreamReader, seconds: float = HOLD_SECONDS) 
 
 
 def statuses(*answers: bytes) -> Counter[str]:
-    """Count the statuses in what was received; `-` is a connection that ended without one."""
+    """Count the statuses in what was received; NO_ANSWER where a connection ended without one."""
     found: list[str] = []
     for answer in answers:
-        found += [part[:3].decode("latin-1") for part in answer.split(STATUS)[1:]] or ["-"]
+        found += [part[:3].decode("latin-1") for part in answer.split(STATUS)[1:]] or [NO_ANSWER]
     return Counter(found)
 
 
@@ -263,13 +264,17 @@ async def _flood(target: Target, requests: Sequence[bytes], allowed: set[str] | 
 
 
 def once(data: Callable[[], bytes], allowed: str, seconds: float = 5) -> Run:
-    """Return the row of bytes on one connection, whose answers may only have the statuses allowed (`-`: none)."""
+    """Return the row of bytes on one connection, whose answers may only have the statuses allowed (`-`: none).
+
+    Where no answer is allowed, the client says that it sends nothing more: the server may take that as a client that
+    has left, and one that wants its answer does not.
+    """
 
     async def run(target: Target) -> str:
         async with connections(target, 1) as [(reader, writer)]:
             reading = asyncio.create_task(received(reader, seconds))
             await send(writer, data(), seconds)
-            if writer.can_write_eof() and not writer.is_closing():
+            if NO_ANSWER in allowed and not writer.is_closing():
                 with contextlib.suppress(OSError):
                     writer.write_eof()
             answer = await reading

@@ -33,10 +33,14 @@ _EARLY: Final = frozenset({"/", "/ui/", "/ui/connect", "/ui/problems", "/ui/call
 
 _HTMX: Final = (
     '{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,'
-    '"historyCacheSize":0,"refreshOnHistoryMiss":true,"responseHandling":[{"code":"204","swap":false},'
-    '{"code":"401","swap":false,"error":true},{"code":"[23]..","swap":true},{"code":"...","swap":true,"error":true}]}'
+    '"historyCacheSize":0,"refreshOnHistoryMiss":true,"defaultSettleDelay":0,'
+    '"responseHandling":[{"code":"204","swap":false},{"code":"401","swap":false,"error":true},'
+    '{"code":"[23]..","swap":true},{"code":"...","swap":true,"error":true}]}'
 )
-"""Settings of htmx: nothing is evaluated, no script or style is inserted, no other host is asked."""
+"""Settings of htmx: nothing is evaluated, no script or style is inserted, no other host is asked.
+
+What is inserted works at once: a link that is followed before htmx knows it would load a whole page.
+"""
 
 _STYLES: Final = """\
 <!doctype html>

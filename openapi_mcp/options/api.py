@@ -51,7 +51,7 @@ API_OPTIONS: Final = (
     Option(
         "set", API, MAKING,
         "Fix an argument in every tool that has it, or in those whose names match TOOLS (list_*), and hide it from "
-        "models. env:NAME reads an environment variable.",
+        "models; NAME may be an inner property (filter.owner). env:NAME reads an environment variable.",
         metavar="[TOOLS:]NAME=VALUE", many=True, pairs=True
     ),
     Option(

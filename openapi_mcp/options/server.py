@@ -220,8 +220,8 @@ SERVER_OPTIONS: Final = (
     ),
     Option(
         "redis", OPERATION, SERVE,
-        "Redis or Valkey that all replicas of this server share: rate limits, sessions that ended, sign-ins of "
-        "users (http; needs --session-secret and the extra `redis`). The environment variable is safer.",
+        "Redis or Valkey that all replicas of this server share: rate limits, sessions that ended, tasks, "
+        "sign-ins of users (http; needs --session-secret and the extra `redis`). The environment variable is safer.",
         metavar="URL", variable="OPENAPI_MCP_REDIS", scope="server"
     ),
 )

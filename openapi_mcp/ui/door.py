@@ -7,7 +7,7 @@ The access token of a person stays here, sealed, under the cookie of their brows
 authorization server allows it. Each request of the page is judged with it by the door that judges those of clients:
 the page has the same rights, limits and names, and a token that was revoked or has expired opens neither.
 
-Specification: MCP basic/authorization; RFC 6749 §4.1 and §10.12, RFC 7636, RFC 8707, RFC 9207.
+Specification: MCP basic/authorization; RFC 6749 §4.1 and §10.12, RFC 7009, RFC 7636, RFC 8707, RFC 9207.
 """
 
 import asyncio
@@ -108,7 +108,16 @@ class PageDoor:
             raise PageRefused(503, _UNKNOWN) from error
 
     async def leave(self, session: str) -> None:
-        """End a session. Raises PageRefused."""
+        """End a session and revoke its token. Raises PageRefused where the session goes on."""
+        token = await asyncio.to_thread(self._tokens.get, session)
+        await self._end(session)
+        if token is not None:
+            try:
+                await (await self._client.server()).revoke(token)
+            except OAuthFailure as error:
+                logger.warning("Somebody signed out of the page, and their token could not be revoked: %s", error)
+
+    async def _end(self, session: str) -> None:
         self._sources.pop(session, None)
         try:
             await asyncio.to_thread(self._tokens.drop, session)
@@ -126,7 +135,7 @@ class PageDoor:
         except HTTPError as error:
             if error.response.status != _UNAUTHORIZED:
                 raise
-            await self.leave(session)
+            await self._end(session)
             return None
 
     async def _grant(self, token: str) -> Grant:

@@ -47,9 +47,11 @@ class Provider(Issuer):
         self.people: dict[str, dict[str, Any]] = {}
         self.refreshing: dict[str, dict[str, Any]] = {}
         self.answered: list[dict[str, str]] = []
+        self.revoked: list[str] = []
 
     def metadata(self) -> dict[str, Any]:
         endpoints = {"authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token"}
+        endpoints["revocation_endpoint"] = f"{self.url}/revoke"
         return {**super().metadata(), **endpoints, "authorization_response_iss_parameter_supported": True}
 
     def visit(self, address: str, **claims: Any) -> dict[str, str]:
@@ -60,9 +62,12 @@ class Provider(Issuer):
         return {"code": code, "state": asked["state"], "iss": self.issuer}
 
     async def respond(self, request: Request) -> Response:
-        if request.url.path != "/token" or "/token" in self.answers:
+        if request.url.path not in {"/token", "/revoke"} or request.url.path in self.answers:
             return await super().respond(request)
         form = {name: str(value) for name, value in (await request.form()).items()}
+        if request.url.path == "/revoke":
+            self.revoked.append(form["token"])
+            return Response()
         self.answered.append(form)
         if form["grant_type"] == "refresh_token":
             claims = self.refreshing.pop(form["refresh_token"], None)
@@ -317,6 +322,22 @@ def test_sign_out_ends_the_session_and_not_only_its_cookie(tmp_path: Path, provi
         assert (await thief.get("/")).status_code == 200
         assert (await ann.post("/ui/sign-out")).status_code == 204
         assert (await thief.get("/")).status_code == 401
+        assert provider.revoked[-1] == f"refresh-{len(provider.answered)}", "RFC 7009: with its access token"
+
+    within(tmp_path, provider, test)
+
+
+def test_sign_out_ends_the_session_where_the_token_cannot_be_revoked(
+    tmp_path: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(provider.answers, "/revoke", JSONResponse({"error": "unsupported_token_type"}, 503))
+
+    async def test(app: Any) -> None:
+        ann = Browser(app)
+        await ann.sign_in(provider)
+        await ann.get("/")
+        assert (await ann.post("/ui/sign-out")).status_code == 204
+        assert (await ann.get("/")).status_code == 401
 
     within(tmp_path, provider, test)
 

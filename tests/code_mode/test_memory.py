@@ -78,11 +78,17 @@ def test_program_that_waits_counts_with_what_it_held() -> None:
     assert waiting.ended.is_set() or computing.ended.is_set()
 
 
+def watched() -> tuple[MemoryWatch, Program, Program]:
+    """Return a watch that ends the first of two programs, and both."""
+    watch, large, small = MemoryWatch(1), Program("a"), Program("a", pid=None)
+    watch.add(large)
+    watch.add(small)
+    return watch, large, small
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_others_are_paused_until_the_memory_of_an_ended_program_is_back() -> None:
-    watch, ended, other = MemoryWatch(1), Program("a"), Program("a", pid=None)
-    watch.add(ended)
-    watch.add(other)
+    watch, ended, other = watched()
     with watch.computing(ended), watch.computing(other):
         assert ended.ended.wait(LIMIT)
         assert other.paused.wait(LIMIT)
@@ -94,9 +100,7 @@ def test_others_are_paused_until_the_memory_of_an_ended_program_is_back() -> Non
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_a_program_that_has_computed_is_not_left_paused() -> None:
-    watch, ended, other = MemoryWatch(1), Program("a"), Program("a", pid=None)
-    watch.add(ended)
-    watch.add(other)
+    watch, ended, other = watched()
     with watch.computing(ended), watch.computing(other):
         assert other.paused.wait(LIMIT)
     assert other.gone_on.is_set()

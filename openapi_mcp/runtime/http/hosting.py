@@ -7,7 +7,7 @@ Several processes: `supervisor`.
 import functools
 import logging
 import socket
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from starlette.types import ASGIApp
 
@@ -16,6 +16,9 @@ from .access import MAX_HEADER_BYTES
 from .connections import MAX_PIPELINED_REQUESTS, MissingAttribute, Part, TimeoutProtocol
 from .heads import HeadProtocol
 
+if TYPE_CHECKING:
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
 logger = logging.getLogger("openapi_mcp")
 
 GRACE_PERIOD: Final = 5
@@ -23,6 +26,15 @@ GRACE_PERIOD: Final = 5
 
 IDLE_TIMEOUT: Final = 30
 """Seconds that a connection waits for its next request: longer than clients wait, so that the client closes it."""
+
+MAX_PARSED_HEADERS: Final = 1000
+"""Header fields of a request that are read at all, in a thousandth of a second; `access` allows a tenth of them."""
+
+MIN_CHUNK_BYTES: Final = 256
+"""Bytes of a chunk on average, beyond MAX_SMALL_CHUNKS: what is read at once then has a thousand chunks."""
+
+MAX_SMALL_CHUNKS: Final = 1000
+"""Chunks of any size that a body may have: of a client that sends each token of a usual message by itself."""
 
 
 def serve(app: ASGIApp, listener: socket.socket) -> None:
@@ -80,40 +92,62 @@ def _connection_class() -> type[TimeoutProtocol]:
         return _h11_connection()
 
 
-class TrailerLimit:
-    """Drops the header fields behind a body, which must not change the head, and ends a connection that sends many.
+class PieceLimits:
+    """Ends a connection that sends a request in very many pieces: header fields, fields behind a body, small chunks.
 
-    uvicorn would add them to the head, without a limit. For a connection that is parsed by httptools.
+    Each piece is a call of a function, and a packet can have 60,000. Fields behind a body must not change the head, so
+    they are dropped; uvicorn would add them. For a connection that is parsed by httptools: what is raised here ends the
+    parsing of a packet, and `send_400_response` follows.
     """
 
     _reading = "head"
     _trailer_bytes = 0
+    _chunks_left: float = 0
+    excess = ""
+    """What there was too much of, in words for the client."""
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Store a field of the head. Raises OverflowError for too many behind the body; `send_400_response` follows."""
+        """Store a field of the head. Raises OverflowError for too many, there or behind the body."""
         if self._reading == "head":
             super().on_header(name, value)  # type: ignore[misc]  # of uvicorn's protocol
+            if len(cast("HttpToolsProtocol", self).headers) > MAX_PARSED_HEADERS:
+                self._refuse(f"The request has more than {MAX_PARSED_HEADERS} header fields.")
             return
-        self._trailer_bytes += len(name) + len(value)
+        self._trailer_bytes += len(name) + len(value) + 4
         if self._trailer_bytes > MAX_HEADER_BYTES:
-            raise OverflowError
+            self._refuse(f"The fields behind the body have more than {MAX_HEADER_BYTES} bytes.")
+
+    def on_chunk_header(self) -> None:
+        """Count a chunk. Raises OverflowError for one too many."""
+        self._chunks_left -= 1
+        if self._chunks_left < 0:
+            self._refuse(f"The body is in chunks of less than {MIN_CHUNK_BYTES} bytes on average: send larger ones.")
+
+    def on_body(self, body: bytes) -> None:
+        """Store a part of the body, which lets further chunks follow."""
+        self._chunks_left += len(body) / MIN_CHUNK_BYTES
+        super().on_body(body)  # type: ignore[misc]  # of uvicorn's protocol
+
+    def _refuse(self, excess: str) -> NoReturn:
+        self.excess = excess
+        raise OverflowError(excess)
 
 
 def _httptools_connection() -> type[TimeoutProtocol]:
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    class HttpToolsConnection(TrailerLimit, HeadProtocol, HttpToolsProtocol):
+    class HttpToolsConnection(PieceLimits, HeadProtocol, HttpToolsProtocol):
         """A connection parsed by httptools, whose callbacks tell which part is read."""
 
         required = (
-            *TimeoutProtocol.required, "on_header", "on_headers_complete", "on_message_begin", "on_message_complete",
-            "pipeline", "send_400_response", "_unset_keepalive_if_required",
+            *TimeoutProtocol.required, "headers", "on_body", "on_header", "on_headers_complete", "on_message_begin",
+            "on_message_complete", "pipeline", "send_400_response", "_unset_keepalive_if_required",
         )  # fmt: skip
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
             self._reading, self.is_between = "head", False
-            self._trailer_bytes = 0
+            self._trailer_bytes, self._chunks_left = 0, MAX_SMALL_CHUNKS
 
         def on_headers_complete(self) -> None:
             if len(self.pipeline) >= MAX_PIPELINED_REQUESTS:
@@ -138,7 +172,7 @@ def _httptools_connection() -> type[TimeoutProtocol]:
                 self.cycle.more_body = False
                 self.cycle.message_event.set()
             elif self._reading == "body" or not self.is_busy():
-                super().send_400_response(msg)
+                super().send_400_response(self.excess or msg)
                 return
             self.end_after_responses()
 

@@ -182,6 +182,26 @@ def test_fields_behind_a_body_are_limited_like_those_before_it(strict: Hosted) -
     assert httpx.get(f"{strict.base}/health").text == "ok\n"
 
 
+def test_message_in_chunks_of_a_byte_is_answered(strict: Hosted) -> None:
+    with closing(connect(strict)) as client:
+        client.sendall(in_chunks_of_a_byte(PING))
+        assert answers(client).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_body_in_more_small_chunks_than_a_message_has_is_refused() -> None:
+    with hosted(NO_API) as program, closing(connect(program)) as client:
+        with suppress(ConnectionError):  # the server closes before it has read all
+            client.sendall(in_chunks_of_a_byte(PING + b" " * 10_000))
+        response = rest(client)
+        assert response.startswith(b"HTTP/1.1 400 ")
+        assert b"chunks of less than 256 bytes" in response
+
+
+def in_chunks_of_a_byte(body: bytes) -> bytes:
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body)
+    return HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
+
+
 @pytest.mark.slow
 def test_client_that_sends_without_reading_is_dropped(strict: Hosted) -> None:
     with closing(connect(strict, NARROW)) as client, pytest.raises(ConnectionError):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+from weakref import WeakSet
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -88,3 +89,34 @@ leaves no such circles, and the search takes 4 % of its time."""
 def collect_rarely() -> None:
     """Let this process, which serves calls, look for unused objects in circles less often."""
     gc.set_threshold(MAX_YOUNG_OBJECTS)
+
+
+_USUAL_PASSES: Final = 10
+_RARE_PASSES: Final = 1_000_000
+"""Looks at the objects of middle age after which all objects are looked at: Python's default, and hardly ever."""
+
+_large_values: Final[WeakSet[object]] = WeakSet()
+
+
+def hold_large_value(holder: object) -> None:
+    """Look at no old objects from now on, until `holder` gives a large value back: that has no circles.
+
+    To look at a million arrays stops all threads for 0.1 s. What is young is looked at as usual.
+    """
+    _large_values.add(holder)
+    gc.set_threshold(gc.get_threshold()[0], _USUAL_PASSES, _RARE_PASSES)
+
+
+def give_back_large_value(holder: object) -> None:
+    """End what `hold_large_value` began, in the next turn of the event loop: until then the caller has the value.
+
+    Nothing happens for a holder of nothing.
+    """
+    if holder in _large_values:
+        asyncio.get_running_loop().call_soon(_forget_large_value, holder)
+
+
+def _forget_large_value(holder: object) -> None:
+    _large_values.discard(holder)
+    if not _large_values:
+        gc.set_threshold(gc.get_threshold()[0], _USUAL_PASSES, _USUAL_PASSES)

@@ -53,8 +53,8 @@ _BYTES_PER_BYTE: Final = 2
 _BYTES_PER_VALUE: Final = 32
 """Half of an empty list and the pointer to it, which are two signs; most values take less."""
 
-_BYTES_PER_OBJECT: Final = 64
-"""Memory of an object with properties beyond its values, which have four signs or more."""
+_BYTES_PER_CONTAINER: Final = 64
+"""Memory of an array or object that is not empty beyond its values: an array of one takes what two empty ones take."""
 
 _RETRY_AFTER: Final = "1"
 """Seconds; most calls take less."""
@@ -90,11 +90,14 @@ class MessageReader:
                 raise self._too_large()
             await memory.reserve(int(announced), self._seconds)
         body = await self._body_in_time(receive, memory)
-        values = jsonrpc.count_values(body)
-        memory.grow(len(body), values, body.count(b"{") - body.count(b"{}") if values else 0)
+        if len(body) <= jsonrpc.MAX_QUICK_VALUES:
+            return _decode(body)
+        # A text of 4 MiB is counted and decoded in 0.02 s, and a client may send many at once.
+        values, containers = await background.run("small", jsonrpc.count_values, body)
+        memory.grow(len(body), values, containers)
         if values > jsonrpc.MAX_QUICK_VALUES:
             return await background.run("large", _decode, body, jsonrpc.decode_in_steps)
-        return _decode(body)
+        return await background.run("small", _decode, body)
 
     async def _body_in_time(self, receive: Receive, memory: "TakenMemory") -> bytes:
         try:
@@ -279,7 +282,7 @@ class MessageMemory:
 class TakenMemory:
     """A context at whose end the memory of a message is given back."""
 
-    __slots__ = ("_bytes", "_caller", "_slots")
+    __slots__ = ("__weakref__", "_bytes", "_caller", "_slots")
 
     def __init__(self, slots: SharedSlots[Caller], caller: Caller) -> None:
         self._slots = slots
@@ -295,20 +298,22 @@ class TakenMemory:
                 raise _no_memory(503) from None
             self._bytes = size * _BYTES_PER_BYTE
 
-    def grow(self, size: int, values: int = 0, objects: int = 0) -> None:
-        """Take what a message of so many bytes, values, and objects that are not empty needs, beyond what it has.
+    def grow(self, size: int, values: int = 0, containers: int = 0) -> None:
+        """Take what a message of so many bytes, values, and full containers needs, beyond what it has.
 
         Raises HTTPError: 429 where the rest is for others, 503 where there is not so much.
         """
         if size < _SMALL_BYTES:
             return
-        needed = size * _BYTES_PER_BYTE + values * _BYTES_PER_VALUE + objects * _BYTES_PER_OBJECT
+        needed = size * _BYTES_PER_BYTE + values * _BYTES_PER_VALUE + containers * _BYTES_PER_CONTAINER
         more = needed - self._bytes
         if more <= 0:
             return
         if not self._slots.shares.take(self._caller, more):
             raise _no_memory(503 if self._slots.shares.free < more else 429)
         self._bytes += more
+        if values > jsonrpc.MAX_QUICK_VALUES:
+            background.hold_large_value(self)
 
     def __enter__(self) -> "TakenMemory":
         return self
@@ -317,6 +322,7 @@ class TakenMemory:
         if self._bytes:
             self._slots.release(self._caller, self._bytes)
             self._bytes = 0
+            background.give_back_large_value(self)
 
 
 def _no_memory(status: int) -> HTTPError:

@@ -1,6 +1,7 @@
 """`MessageReader`: a message arrives in time and in size, or is refused. `MessageMemory`: all messages together."""
 
 import asyncio
+import gc
 import json
 import tracemalloc
 from collections import Counter
@@ -157,13 +158,49 @@ def test_large_messages_of_one_client_leave_memory_to_others() -> None:
 def test_message_with_the_most_values_is_accepted_alone() -> None:
     most = b"[" + b"[]," * (MIB_4 // 3) + b"]"
     memory = MessageMemory(MAX_MEMORY)
-    accepted, status = taken(memory, "ann", len(most), jsonrpc.count_values(most))
+    values, _ = jsonrpc.count_values(most)
+    accepted, status = taken(memory, "ann", len(most), values)
     assert (len(accepted), status) == (1, 503)
     assert len(taken(memory, "bob", MIB_4)[0]) == 4
 
 
+def test_old_objects_are_not_looked_at_while_a_message_holds_many_values() -> None:
+    memory = MessageMemory(MAX_MEMORY)
+
+    async def hold() -> tuple[int, int]:
+        with some_memory(memory, "ann") as first, some_memory(memory, "bob") as second:
+            for message in (first, second):
+                message.grow(200_000, 100_000)
+            with second:
+                pass
+            await asyncio.sleep(0)
+            while_held = gc.get_threshold()[2]
+        await asyncio.sleep(0)
+        return while_held, gc.get_threshold()[2]
+
+    while_held, after = asyncio.run(hold())
+    assert while_held > 1000 * after
+
+
+def test_event_loop_runs_between_large_texts_that_arrive_at_once() -> None:
+    reader, memory = MessageReader(MIB_4, 60), MessageMemory(MAX_MEMORY)
+    body = b'["' + b"a" * 1_000_000 + b'"]'
+
+    async def read_all() -> int:
+        clients = map(str, range(10))
+        reading = [asyncio.create_task(reader.read(chunks(body), {}, some_memory(memory, each))) for each in clients]
+        turns = 0
+        while not all(each.done() for each in reading):
+            await asyncio.sleep(0)
+            turns += 1
+        assert [each.result() for each in reading] == [["a" * 1_000_000]] * 10
+        return turns
+
+    assert asyncio.run(read_all()) > 10
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("item", ['{"a":1}', '{"id":100000,"name":"n100000"}', "[]", "{}"])
+@pytest.mark.parametrize("item", ['{"a":1}', '{"id":100000,"name":"n100000"}', "[]", "{}", "[1]"])
 def test_memory_of_a_message_is_about_what_its_values_take(item: str) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[' + ",".join([item] * 20_000).encode() + b"]}}"
     message, memory = some_memory(), 0
@@ -208,14 +245,17 @@ def test_body_of_known_length_waits_for_memory() -> None:
             with some_memory(memory, client) as taken_memory:
                 await reader.read(chunks(body), headers, taken_memory)
                 finished[client] += 1
+                if finished["ann"] == 14:
+                    read_by_ann.set()
                 await hold.wait()
 
         finished: Counter[str] = Counter()
-        hold = asyncio.Event()
+        hold, read_by_ann = asyncio.Event(), asyncio.Event()
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:
             for _ in range(40):
                 group.create_task(read_one("ann", hold))
-            await asyncio.sleep(0.1)
+            await read_by_ann.wait()
+            await asyncio.sleep(0)
             assert finished["ann"] == 14
             await group.create_task(read_one("bob", set_event()))
             hold.set()

@@ -7,7 +7,7 @@ and section 12.5.1.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeGuard
 
 from ..runtime import media_types
 from ..runtime.types import JsonObject
@@ -22,16 +22,24 @@ _DATA: Final = "data"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredHeader:
-    """A declared header parameter of `NEGOTIATED`: its documented values, its default, and its pointer."""
+    """A declared header parameter of `NEGOTIATED`: its documented values, default and examples that can be sent."""
 
     values: tuple[str, ...] = ()
     default: str | None = None
+    examples: tuple[str, ...] = ()
+    required: bool = False
     pointer: str = "#"
 
     @property
     def fixed(self) -> str | None:
         """The value to send where nobody chooses: the default, else the only value."""
         return self.default or (self.values[0] if len(self.values) == 1 else None)
+
+    @property
+    def without_body(self) -> str | None:
+        """The value to send without a body: many APIs require one there, and say only by an example which."""
+        example = self.examples[0] if self.required and self.examples and not self.values else None
+        return self.fixed or example
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,28 +51,35 @@ class Accept:
     default: str | None = None
 
 
-def read_header(schema: JsonObject, pointer: str) -> DeclaredHeader:
-    """Return the values of a header parameter with this schema that can be sent."""
+def read_header(parameter: JsonObject, schema: JsonObject, examples: Iterable[object], pointer: str) -> DeclaredHeader:
+    """Return the values that can be sent of a header parameter with this schema and these examples of its own."""
     enum = schema.get("enum")
     values = enum if isinstance(enum, list) else [schema["const"]] if "const" in schema else []
     default = schema.get("default")
+    more = schema.get("examples")
+    examples = [*examples, schema.get("example"), *(more if isinstance(more, list) else ())]
     return DeclaredHeader(
         values=tuple(dict.fromkeys(filter(_is_sendable, values))),
         default=default if _is_sendable(default) else None,
+        examples=tuple(filter(_is_sendable, examples)),
+        required=parameter.get("required") is True,
         pointer=pointer,
     )
 
 
-def _is_sendable(value: object) -> bool:
+def _is_sendable(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and "/" in value and value.isascii() and value.isprintable()
 
 
 def accept(declared: DeclaredHeader | None, documented: Sequence[str]) -> Accept:
-    """Return the Accept header for the parameter and the documented media types of the success."""
+    """Return the Accept header for the parameter and the documented media types of the success.
+
+    Of several declared values, one is sent as it is: the default, else the first that is JSON, else the first.
+    """
     if declared is not None and (declared.fixed or declared.values):
-        value = declared.fixed or accept_header(documented)
+        value = declared.fixed or min(declared.values, key=lambda name: not media_types.is_json(name))
         choices = declared.values if len(declared.values) > 1 else ()
-        return Accept(value=value, choices=choices, default=declared.fixed if declared.fixed in choices else None)
+        return Accept(value=value, choices=choices, default=value if value in choices else None)
     choices = _choices(documented)
     value = accept_header(documented)
     return Accept(value=value, choices=choices, default=value.partition(",")[0] if choices else None)
@@ -96,19 +111,24 @@ class ContentType:
 
 
 def content_type(declared: DeclaredHeader | None, body: BodyArguments | None) -> ContentType:
-    """Apply a Content-Type parameter: its value replaces the body's media type where both are of the same format."""
+    """Apply a Content-Type parameter: its value replaces the body's media type where both are of the same format.
+
+    A required one is sent without a body too, where the body is optional; else a request without one has no type.
+    """
     if declared is None:
         return ContentType(body=body)
     if body is None:
-        problem = "" if declared.fixed else "an operation without a body cannot have a choice of Content-Type"
-        return ContentType(body=None, without_body=declared.fixed, problem=problem)
+        problem = "" if declared.without_body else "an operation without a body cannot have a choice of Content-Type"
+        return ContentType(body=None, without_body=declared.without_body, problem=problem)
+    without_body = declared.without_body if declared.required and not body.body.required else None
     offered = [media.content_type for media in body.body.media_types]
     requested = [declared.fixed] if declared.fixed else list(declared.values)
     others = [name for name in requested if name not in offered]
     if not others:
-        return ContentType(body=_preferring(body, declared.fixed))
+        return ContentType(body=_preferring(body, declared.fixed), without_body=without_body)
     if declared.fixed and (same := _same_format(declared.fixed, offered)):
-        return ContentType(body=_preferring(_renamed(body, same, declared.fixed), declared.fixed))
+        body = _preferring(_renamed(body, same, declared.fixed), declared.fixed)
+        return ContentType(body=body, without_body=without_body)
     return ContentType(body=body, problem=f"the body has no media type {' or '.join(others)}")
 
 

@@ -269,11 +269,10 @@ class _ParameterReader:
             self._problem(pointer, f"the path sets {name}={sent}, so the parameter {name} is left out")
 
     def _declared_header(self, value: JsonObject, pointer: str) -> DeclaredHeader:
-        schema = value.get("schema")
-        if schema is None:
-            return read_header(value, pointer)
-        schema, _ = encodings.resolve(schema, join(pointer, "schema"), self._resolver)
-        return read_header(schema if isinstance(schema, dict) else {}, pointer)
+        schema = value
+        if value.get("schema") is not None:
+            schema, _ = encodings.resolve(value["schema"], join(pointer, "schema"), self._resolver)
+        return read_header(value, schema if isinstance(schema, dict) else {}, self._examples((value, pointer)), pointer)
 
     def _parameter(self, value: JsonObject, pointer: str) -> Parameter:
         name: str = value["name"]

@@ -55,6 +55,15 @@ def test_accept_parameter_with_several_values_is_a_choice() -> None:
     assert sent_headers(tool, accept=values[0])["Accept"] == values[0]
 
 
+@pytest.mark.parametrize(
+    ("values", "sent"), [(["text/srt", "text/vtt"], "text/srt"), (["text/csv", "a/x+json", "a/y+json"], "a/x+json")]
+)
+def test_one_of_the_accept_parameters_values_is_sent_as_it_is(values: list[str], sent: str) -> None:
+    tool = tool_of({"parameters": [header("Accept", enum=values)], **answering("text/srt", "text/vtt")}, method="get")
+    assert tool.input_schema["properties"]["accept"]["default"] == sent
+    assert sent_headers(tool)["Accept"] == sent
+
+
 def test_answers_of_several_kinds_are_a_choice() -> None:
     tool = tool_of(answering("text/csv", "application/json", "application/xml", "application/pdf"), method="get")
     schema = tool.input_schema["properties"]["accept"]
@@ -98,6 +107,31 @@ def test_fixed_content_type_of_the_same_format_is_sent(value: str, offered: list
 def test_fixed_content_type_is_sent_without_a_body() -> None:
     tool = tool_of({"parameters": [header("content-type", default="application/json")]}, method="get")
     assert sent_headers(tool)["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "sent"),
+    [
+        ({**header("Content-Type", example=VERSION), "required": True}, VERSION),
+        ({**header("Content-Type", examples=[3, VERSION]), "required": True}, VERSION),
+        ({**header("Content-Type"), "required": True, "examples": {"a": {"value": VERSION}}}, VERSION),
+        ({**header("Content-Type", example="none"), "required": True}, None),
+        (header("Content-Type", example=VERSION), None),
+    ],
+)
+def test_example_of_a_required_content_type_is_sent_without_a_body(parameter: Any, sent: str | None) -> None:
+    result = compiled_operation({"parameters": [parameter]}, method="get")
+    assert sent_headers(result.tools[0]).get("Content-Type") == sent
+    assert [problem.kind for problem in result.problems] == ["parameter"] * (sent is None)
+
+
+@pytest.mark.parametrize(("required", "sent"), [(True, "application/vnd.x+json"), (False, None)])
+def test_required_content_type_is_sent_without_the_optional_body(required: bool, sent: str | None) -> None:
+    parameter = {**header("Content-Type", default="application/vnd.x+json"), "required": required}
+    body = {"requestBody": {"content": {"application/json": {"schema": {"type": "array"}}}}}
+    tool = tool_of({"parameters": [parameter], **body})
+    assert sent_headers(tool).get("Content-Type") == sent
+    assert sent_headers(tool, body=[])["Content-Type"] == "application/vnd.x+json"
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_a_token_needs_the_scopes_of_all_operations(folder: Folder) -> None:
     assert opened.rights.demanded("flow", frozenset({"read"})) in (("erase", "read"), ("admin", "read"))
     token = GRANT.set(Grant("somebody", frozenset({"read"})))
     try:
-        assert opened.server()._catalog().get("flow") is None
+        assert opened.server().current_catalog().get("flow") is None
     finally:
         GRANT.reset(token)
 

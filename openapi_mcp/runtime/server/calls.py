@@ -96,7 +96,7 @@ class Calls:
         limiter: Limiter | None = None,
         functions: "Functions | None" = None,
         source: CredentialSource | None = None,
-        related: "Callable[[], RelatedTools] | None" = None,
+        related: "Callable[[], RelatedTools | None] | None" = None,
         monitor: Monitor | None = None,
         elicitor: Elicitor | None = None,
         shaper: Shaper | None = None,

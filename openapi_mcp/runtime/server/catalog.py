@@ -186,6 +186,11 @@ class Catalog:
         """Return the tool of that name, listed or hidden, if there is one."""
         return self._by_name.get(name)
 
+    @property
+    def number(self) -> int:
+        """The number of tools, listed or hidden."""
+        return len(self._by_name)
+
     def unknown(self, name: str) -> str:
         """Return a sentence about a name that no tool has, with the names that are nearest to it."""
         from ..arguments.spelling import did_you_mean

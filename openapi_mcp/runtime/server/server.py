@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
-from .. import media_types, protocol
+from .. import background, media_types, protocol
 from ..errors import CursorError, UnknownToolError
 from ..protocol import (
     Action,
@@ -31,7 +31,7 @@ from ..types import CallToolResult, JsonObject
 from ..upstream.client import Upstream
 from ..upstream.events import NO_EVENTS, CallEvents
 from .calls import Calls
-from .catalog import BuiltinTool, Catalog, ListedTool
+from .catalog import BuiltinTool, Catalog, ListedTool, Page
 from .grants import GRANT, Scopes
 from .hooks import (
     CredentialSource,
@@ -48,6 +48,7 @@ from .notifications import ClientNotifier, Heartbeats
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
     from .functions import Functions
+    from .related_tools import RelatedTools
 
 logger = logging.getLogger("openapi_mcp")
 
@@ -58,12 +59,31 @@ MAX_STREAMED_BYTES: Final = 1_000_000
 """The size of a result that follows notifications: clients drop an event of 1 MiB, which holds more than the result."""
 
 
+MAX_QUICK_TOOLS: Final = 500
+"""Tools that are listed, or compared with a name, while the event loop waits: in some thousandths of a second."""
+
+
 class Reply(NamedTuple):
     """The reply for a transport: bytes of JSON or None, the session from now on, and the HTTP status."""
 
     body: bytes | None
     session: Session
     status: int
+
+
+class _Related:
+    """Returns the tools that help after an error of another one.
+
+    It does not hold the server: a circle would keep the tools of a replaced one in memory until they are looked for.
+    """
+
+    def __init__(self, server: "Server") -> None:
+        self._server = ref(server)
+
+    def __call__(self) -> "RelatedTools | None":
+        """Return them; None if the server is gone, and with it whoever asks."""
+        server = self._server()
+        return None if server is None else server.current_catalog().related
 
 
 class Rights(Protocol):
@@ -128,7 +148,7 @@ class Server:
             elicitor=elicitor,
             shaper=shaper,
             follower=follower,
-            related=lambda: self._catalog().related,
+            related=_Related(self),
         )
         self._others = dict(others or {})
         self._calls.others = {name: server.calls for name, server in self._others.items()}
@@ -223,7 +243,7 @@ class Server:
         target = tool.target(action.arguments) if isinstance(tool, BuiltinTool) else action.name
         return rights.demanded(target, scopes) if isinstance(target, str) else ()
 
-    def _catalog(self) -> Catalog:
+    def current_catalog(self) -> Catalog:
         """Return the tools of the request that is being served."""
         grant = GRANT.get()
         return self.catalog if grant is None or self._rights is None else self._rights().catalog(grant.scopes)
@@ -233,10 +253,10 @@ class Server:
     ) -> bytes | None:
         action = step.action
         if isinstance(action, ToolCall):
-            catalog = self._catalog()
+            catalog = self.current_catalog()
             tool = catalog.get(action.name)
             if tool is None:
-                return _encode(action.refuse(catalog.unknown(action.name)))
+                return _encode(action.refuse(await self._unknown(catalog, action.name)))
             follower = self._follower_for(action) if self.description.tasks else None
             if follower is None and self._elicitor is None:
                 return _encode(await self._reply_to_call(action, tool, notify, caller, max_streamed_bytes))
@@ -245,10 +265,16 @@ class Server:
         if isinstance(action, TaskRequest) and self._calls.follower is not None:
             return _encode(await self._calls.follower.answer(action))
         if isinstance(action, ToolList):
-            return self._reply_to_list(action)
+            return await self._reply_to_list(action)
         if isinstance(action, ResourceRequest) and self._skills is not None:
-            return _encode(self._skills().answer(action, self._catalog()))
+            return _encode(self._skills().answer(action, self.current_catalog()))
         return None if step.reply is None else _encode(step.reply)
+
+    async def _unknown(self, catalog: Catalog, name: str) -> str:
+        """Return a sentence about a name that no tool has; many tools are compared with it beside the event loop."""
+        if catalog.number <= MAX_QUICK_TOOLS:
+            return catalog.unknown(name)
+        return await background.run("large", catalog.unknown, name)
 
     def _follower_for(self, call: ToolCall) -> OperationFollower | None:
         """Return the follower for a call whose client has tasks, else None."""
@@ -298,18 +324,24 @@ class Server:
             max_streamed_bytes=max_streamed_bytes,
         )
 
-    def _reply_to_list(self, request: ToolList) -> bytes:
-        catalog = self._catalog()
+    async def _reply_to_list(self, request: ToolList) -> bytes:
+        catalog = self.current_catalog()
         pages, key = self._pages.setdefault(catalog, {}), (request.revision.name, request.cursor)
         if key not in pages:
             try:
-                page = request.render(*(((), None) if request.is_past_end else catalog.page(request.cursor)))
-                pages[key] = jsonrpc.encode(page)
+                page: Page = ((), None) if request.is_past_end else catalog.page(request.cursor)
+                is_large = len(page[0]) > MAX_QUICK_TOOLS
+                work = partial(_encoded_page, request, page)
+                pages[key] = await background.run("large", work) if is_large else work()
             except CursorError as failure:
                 return _encode(request.refuse(str(failure)))
             except (TypeError, ValueError, RecursionError):
-                return _encode(request.reply(page))  # an error reply: the page cannot be written as JSON
+                return _encode(request.reply(request.render(*page)))  # an error: the page cannot be written as JSON
         return request.reply_encoded(pages[key])
+
+
+def _encoded_page(request: ToolList, page: Page) -> bytes:
+    return jsonrpc.encode(request.render(*page))
 
 
 @lru_cache(maxsize=256)  # documents have a handful of Accept headers

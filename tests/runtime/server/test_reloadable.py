@@ -1,8 +1,10 @@
 """`ReloadableServer`: servers are replaced during calls, and listeners are notified of changed lists only."""
 
 import asyncio
+import gc
 import json
 import logging
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -119,6 +121,52 @@ def test_failure_to_close_a_server_is_logged(caplog: pytest.LogCaptureFixture) -
     with caplog.at_level(logging.ERROR, "openapi_mcp"):
         run(test)
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_whoever_has_compared_the_lists_says_whether_they_are_the_same() -> None:
+    async def test() -> None:
+        live = ReloadableServer(server())
+        changes = live.changes.listen()
+        live.replace(server(SING), lists_same_tools=True)
+        await live.aclose()
+        assert [change async for change in changes] == []
+
+    run(test)
+
+
+def test_replaced_server_goes_with_its_last_reference() -> None:
+    async def test() -> None:
+        live = ReloadableServer(server())
+        await live.perform(live.receive({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, SESSION))
+        gone = asyncio.Event()
+        replaced = weakref.ref(live.server, lambda _: gone.set())
+        live.replace(server(SING))
+        await gone.wait()
+        assert replaced() is None
+        await live.aclose()
+
+    gc.disable()
+    try:
+        run(test)
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("method", ["tools/list", "tools/call"])
+def test_event_loop_runs_while_many_tools_are_listed_or_compared(method: str) -> None:
+    async def test() -> None:
+        live = ReloadableServer(server(*(replace(SING, name=f"sing_{number}") for number in range(2000))))
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": "song_1"}}
+        answering = asyncio.create_task(live.perform(live.receive(message, SESSION)))
+        turns = 0
+        while not answering.done():
+            await asyncio.sleep(0)
+            turns += 1
+        assert b"sing_1" in (answering.result().body or b"")
+        assert turns > 10
+        await live.aclose()
+
+    run(test)
 
 
 @pytest.mark.parametrize(

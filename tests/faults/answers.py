@@ -125,7 +125,6 @@ ROWS: Final = [
     row("status-304", "sends 304", RESULT),
     row("status-401", "sends 401 with a challenge", "401"),
     row("second-answer", "sends a second answer that nobody asked for", PART),
-    row("late-answer", "sends a second answer after the first was read", "first"),
     row("redirect-metadata", "redirects to the metadata address", "302"),
     row("redirect-loopback", "redirects to another loopback port", "302"),
     row("redirect-ipv6", "redirects to the metadata address as IPv6", "302"),

@@ -181,13 +181,6 @@ async def second_answer(it: Conversation) -> None:
     await it.send(response(b'{"answer":"first"}') + response(b'{"answer":"smuggled"}'))
 
 
-async def late_answer(it: Conversation) -> None:
-    """Send it when the first one has been read."""
-    await it.answer(b'{"answer":"first"}')
-    await asyncio.sleep(0.1)
-    await it.answer(b'{"answer":"smuggled"}')
-
-
 async def redirect_loop(it: Conversation) -> None:
     await it.answer(b"", f"Location: {it.target}", status="302 Found")
 
@@ -282,7 +275,6 @@ FAULTS: Final[dict[str, Fault]] = {
     "status-304": bytes_of("HTTP/1.1 304 Not Modified\nETag: x"),
     "status-401": whole(b'{"error":"who"}', "WWW-Authenticate: Basic realm=x", status="401 Unauthorized"),
     "second-answer": second_answer,
-    "late-answer": late_answer,
     "redirect-metadata": redirect("302 Found", "http://169.254.169.254/latest/meta-data/"),
     "redirect-loopback": redirect("302 Found", "http://127.0.0.1:1/admin"),
     "redirect-ipv6": redirect("302 Found", "http://[::ffff:169.254.169.254]/"),

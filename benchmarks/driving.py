@@ -4,9 +4,10 @@ Each tool is two calls; each call is accepted, refused, or not driven, with a re
 """
 
 import asyncio
+import contextlib
 import time
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import httpx
 
@@ -29,12 +30,13 @@ DOCUMENT_SECONDS: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A call that was not accepted, with all reasons. `request` is None if none was sent."""
+    """A call that was not accepted, with all reasons. `request` is None if none was sent; `path` is the template."""
 
     tool: str
     arguments: JsonObject
     request: httpx.Request | None
     reasons: tuple[Reason, ...]
+    path: str = ""
 
 
 @dataclass(slots=True)
@@ -71,6 +73,33 @@ def drive(name: str, source: str) -> Tally:
         tally.not_driven += [f"Prism did not start: {error}"] * (2 * len(bridge.tools))
     tally.seconds = time.monotonic() - started
     return tally
+
+
+def draw(schema: JsonObject, *, full: bool) -> Any:
+    """Return arguments that fit only one alternative of each union, or any if that leaves values out. Raises NoSample.
+
+    A tool says `anyOf` where its document says `oneOf`, to which the referee holds the values.
+    """
+    arguments = sample(schema, full=full)
+    with contextlib.suppress(NoSample):
+        exclusive = sample(_exclusive(schema), full=full)
+        return exclusive if _size(exclusive) >= _size(arguments) else arguments
+    return arguments
+
+
+def _size(value: Any) -> int:
+    """Return the number of values in a value: an optional one without an exclusive alternative is left out."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_size, parts))
+
+
+def _exclusive(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_exclusive(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    union = {"anyOf": "oneOf"} if isinstance(node.get("anyOf"), list) and "oneOf" not in node else {}
+    return {union.get(key, key): _exclusive(value) for key, value in node.items()}
 
 
 class _Recorder(httpx.AsyncHTTPTransport):
@@ -124,7 +153,7 @@ class _Driver:
 
     async def _call(self, tool: Tool, *, full: bool) -> None:
         try:
-            arguments: JsonObject = sample(tool.input_schema, full=full)
+            arguments: JsonObject = draw(tool.input_schema, full=full)
         except NoSample as error:
             self._tally.not_driven.append(f"no value for {tool.name}: {error}")
             return
@@ -137,7 +166,7 @@ class _Driver:
             refusal_reasons = reasons(answer)
         if refusal_reasons:
             self._tally.refusals.append(
-                Refusal(tool.name, arguments, answer.request if answer else None, refusal_reasons)
+                Refusal(tool.name, arguments, answer.request if answer else None, refusal_reasons, tool.path)
             )
             return
         self._tally.accepted += 1

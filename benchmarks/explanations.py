@@ -65,6 +65,20 @@ def _is_sent(refusal: Refusal, reason: Reason) -> bool:
     return len(reason.location) > 1 and reason.location[1] in _text(refusal)
 
 
+def _is_yaml(refusal: Refusal, _: Reason) -> bool:
+    return refusal.request is not None and refusal.request.headers.get("content-type", "").endswith("yaml")
+
+
+def _is_path(pattern: str) -> Callable[[Refusal, Reason], bool]:
+    """Return a condition for the template of the operation's path."""
+    return lambda refusal, _: re.search(pattern, refusal.path) is not None
+
+
+def _is_json_field(refusal: Refusal, reason: Reason) -> bool:
+    kind = refusal.request.headers.get("content-type", "") if refusal.request else ""
+    return kind == "application/x-www-form-urlencoded" and f"{reason.location[-1]}={{" in _text(refusal)
+
+
 def _is_multipart(refusal: Refusal, reason: Reason) -> bool:
     kind = refusal.request.headers.get("content-type", "") if refusal.request else ""
     return kind.startswith("multipart/") and _is_sent(refusal, reason)
@@ -76,6 +90,37 @@ def _is_multiple_fit(refusal: Refusal, _: Reason) -> bool:
 
 
 EXPLANATIONS: Final = (
+    Explanation(
+        "the document's",
+        "a query or fragment in the key of its path, which is none of a path's template: Prism finds no operation for "
+        "the request, or judges it by that of the same path without it",
+        r"",
+        only_if=_is_path(r"[?#]"),
+    ),
+    Explanation(
+        "Prism's",
+        "of two expressions side by side in a path (`{id}{extension}`) it reads one name, which has no value",
+        r"path\b.* must |NO_PATH_MATCHED",
+        only_if=_is_path(r"\}\{"),
+    ),
+    Explanation(
+        "Prism's",
+        "it finds no path with an expression whose name has a dot, which it escapes first and looks for unescaped",
+        r"NO_PATH_MATCHED",
+        only_if=_is_path(r"\{[^{}]*\.[^{}]*\}"),
+    ),
+    Explanation(
+        "Prism's",
+        "it reads no YAML in bodies, and takes it for a text",
+        r"body: Request body must be (object|array)",
+        only_if=_is_yaml,
+    ),
+    Explanation(
+        "Prism's",
+        "of a deepObject that is not sent it makes empty arrays, and misses their items",
+        r"query\..* must NOT have fewer than \d+ items",
+        only_if=_was_not_sent,
+    ),
     Explanation(
         "Prism's",
         "it misses readOnly properties below `oneOf`, which a request must not send, so that no alternative fits",
@@ -108,10 +153,16 @@ EXPLANATIONS: Final = (
     ),
     Explanation(
         "Prism's",
-        "of an array in a form whose document writes no `encoding`, it reads a single item as a string (by default "
-        "each item is a field of its own)",
-        r"body\.\w+: Request body property \w+ must be array",
+        "of an array in a form, whose items are fields of one name, it reads the last field only, as a string where "
+        "the document writes no `encoding`",
+        r"body\.\S+: Request body property \S+ must be array",
         only_if=_is_sent,
+    ),
+    Explanation(
+        "Prism's",
+        "it does not read fields of application/x-www-form-urlencoded as the JSON that the default for objects is",
+        r"body\.\w+: Request body property \w+ must be object",
+        only_if=_is_json_field,
     ),
     Explanation(
         "Prism's",
@@ -152,7 +203,6 @@ EXPLANATIONS: Final = (
         "the document's",
         "its patterns are written between slashes, `/…/`: read to the letter, no string matches them",
         r'must match pattern "/.*/"$',
-        ("redocly-pets",),
     ),
     Explanation(
         "the document's",

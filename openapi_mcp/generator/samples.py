@@ -78,6 +78,9 @@ MAX_SAMPLE_DEPTH: Final = 40
 FULL_LEVELS: Final = 7
 """Levels with optional values; below, only required ones."""
 
+PAIR_LEVELS: Final = 3
+"""Levels of arrays with two items where all optional values are wanted: how a request joins items shows only then."""
+
 FULL_VALUES: Final = 2_000
 """Values of one instance, a body of about 50 kB, after which only required ones are added."""
 
@@ -135,14 +138,17 @@ class _Sampler:
             raise NoSample("the schema requires too many values")
 
     def _alternatives(self, schema: Schema) -> Iterator[Schema]:
-        """Yield the schema without references and combinators, once for each alternative; null comes last."""
+        """Yield the schema without references and combinators, once for each alternative: texts first, null last.
+
+        A number has two readings where a text is allowed too: in a path or query both are written in the same way.
+        """
         flat = self._flat(schema)
         keyword = next((keyword for keyword in ("oneOf", "anyOf") if keyword in flat), None)
         if keyword is None:
             yield flat
             return
         branches = [self._flat(branch) for branch in flat.pop(keyword)]
-        for branch in sorted(branches, key=lambda branch: branch.get("type") == "null"):
+        for branch in sorted(branches, key=_rank_of(branches)):
             yield from self._alternatives(merge(flat, branch))
 
     def _flat(self, schema: Any, depth: int = 0) -> Schema:
@@ -228,14 +234,23 @@ class _Sampler:
     def _arrays(self, schema: Schema, path: _Path) -> Iterator[list[Any]]:
         least = schema.get("minItems", 0)
         length = max(least, len(schema.get("prefixItems", ())), 1) if len(path) < FULL_LEVELS else least
-        with contextlib.suppress(NoSample):
-            yield [self._item(schema, path, number) for number in range(length)]
+        wants_pair = self._full and length == 1 and len(path) < PAIR_LEVELS and schema.get("maxItems", 2) > 1
+        for count in (2, 1) if wants_pair else (length,):
+            with contextlib.suppress(NoSample):
+                yield [self._item(schema, path, number) for number in range(count)]
         yield [self._item(schema, path, number) for number in range(least)]
 
     def _item(self, schema: Schema, path: _Path, number: int) -> Any:
         prefix = schema.get("prefixItems", ())
         item = prefix[number] if number < len(prefix) else schema.get("items", {})
         return self.value(item, (*path, str(number)), salt=number)
+
+
+def _rank_of(branches: Iterable[Schema]) -> Callable[[Schema], int]:
+    """Return the order of alternatives: as the schema has them, but numbers after all if there is a text; null last."""
+    has_text = any(branch.get("type") == "string" for branch in branches)
+    ranks = {"integer": int(has_text), "number": int(has_text), "null": 2}
+    return lambda branch: ranks.get(str(branch.get("type")), 0)
 
 
 def _valid_together(fits: _Fits, least: dict[str, Any], optional: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks import prism
-from benchmarks.driving import Refusal, Tally, drive
+from benchmarks.driving import Refusal, Tally, draw, drive
 from benchmarks.explanations import explain
 from benchmarks.referee import Reason, install
 from benchmarks.request_side import request_side
@@ -88,6 +88,19 @@ def test_broken_reference_does_not_prevent_the_start_of_the_referee(tmp_path: Pa
     item = {"get": {"parameters": [{"$ref": "#/components/parameters/none"}], "responses": {}}}
     side = _side(tmp_path, {"openapi": "3.0.4", "paths": {"/a": item}})
     assert side["paths"]["/a"]["get"]["parameters"] == [{}]
+
+
+def test_drawn_values_fit_one_alternative_of_a_union_where_that_leaves_nothing_out() -> None:
+    narrow, wide = {"type": "string", "minLength": 6}, {"type": "string"}
+    union = {"anyOf": [{"type": "integer"}, narrow, wide]}
+    schema = {"type": "object", "properties": {"a": union, "anyOf": wide}}
+    assert draw(schema, full=True) == {"a": "text", "anyOf": "text"}
+    assert set(draw({**schema, "properties": {"a": {"anyOf": [wide, wide]}}}, full=True)) == {"a"}
+
+
+@pytest.mark.parametrize("path", ["/rest?method=echo", "/tags/{arn}#keys"])
+def test_refusal_of_a_path_with_a_query_or_fragment_is_the_documents(path: str) -> None:
+    assert [item.whose for item in explain("any", Refusal("t", {}, None, (REASON,), path))] == ["the document's"]
 
 
 def test_refusal_is_explained_if_all_its_reasons_are() -> None:

@@ -172,17 +172,6 @@ EXPLANATIONS: Final = (
     ),
     Explanation(
         "Prism's",
-        "`oneOf` integer or string: of the text `1` in a path it says that both fit",
-        r"path\.\w+: .* must match exactly one schema in oneOf",
-        ("github-rest",),
-    ),
-    Explanation(
-        "Prism's",
-        "it checks the header parameter `Accept`, whose definition is to be ignored (Parameter Object, `name`)",
-        r"header\.accept: .* must be equal to one of the allowed values",
-    ),
-    Explanation(
-        "Prism's",
         "it drops form properties that the document does not declare, and then misses the one that is required",
         r"body: Request body must have required property 'grant_type'",
         ("box",),

@@ -27,8 +27,11 @@ GRACE_PERIOD: Final = 5
 IDLE_TIMEOUT: Final = 30
 """Seconds that a connection waits for its next request: longer than clients wait, so that the client closes it."""
 
-MAX_PARSED_HEADERS: Final = 1000
-"""Header fields of a request that are read at all, in a thousandth of a second; `access` allows a tenth of them."""
+MAX_PARSED_HEADERS: Final = 200
+"""Header fields of a request that are read at all; `access` allows half of them, and tells the client so."""
+
+MAX_TARGET_BYTES: Final = 8 * 1024
+"""Bytes of the path and query of a request, as many as usual servers allow: each `%` of them takes time."""
 
 MIN_CHUNK_BYTES: Final = 256
 """Bytes of a chunk on average, beyond MAX_SMALL_CHUNKS: what is read at once then has a thousand chunks."""
@@ -93,7 +96,7 @@ def _connection_class() -> type[TimeoutProtocol]:
 
 
 class PieceLimits:
-    """Ends a connection that sends a request in very many pieces: header fields, fields behind a body, small chunks.
+    """Ends a connection whose request takes long to parse: very many fields or small chunks, or a very long path.
 
     Each piece is a call of a function, and a packet can have 60,000. Fields behind a body must not change the head, so
     they are dropped; uvicorn would add them. For a connection that is parsed by httptools: what is raised here ends the
@@ -116,6 +119,12 @@ class PieceLimits:
         self._trailer_bytes += len(name) + len(value) + 4
         if self._trailer_bytes > MAX_HEADER_BYTES:
             self._refuse(f"The fields behind the body have more than {MAX_HEADER_BYTES} bytes.")
+
+    def on_url(self, url: bytes) -> None:
+        """Store a part of the path and query. Raises OverflowError for too long ones."""
+        super().on_url(url)  # type: ignore[misc]  # of uvicorn's protocol
+        if len(cast("HttpToolsProtocol", self).url) > MAX_TARGET_BYTES:
+            self._refuse(f"The path and query have more than {MAX_TARGET_BYTES} bytes.")
 
     def on_chunk_header(self) -> None:
         """Count a chunk. Raises OverflowError for one too many."""
@@ -141,7 +150,7 @@ def _httptools_connection() -> type[TimeoutProtocol]:
 
         required = (
             *TimeoutProtocol.required, "headers", "on_body", "on_header", "on_headers_complete", "on_message_begin",
-            "on_message_complete", "pipeline", "send_400_response", "_unset_keepalive_if_required",
+            "on_message_complete", "on_url", "pipeline", "send_400_response", "_unset_keepalive_if_required",
         )  # fmt: skip
 
         def on_message_begin(self) -> None:

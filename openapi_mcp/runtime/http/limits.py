@@ -41,6 +41,10 @@ MAX_MEMORY_FACTOR: Final = 34
 for one that is nothing but lists, or for fifteen that are text. With what judging them takes and what an idle server
 holds, a server stays below 300 MiB."""
 
+_DECODE_SECONDS: Final = 0.02
+"""Seconds in which one message that is not small is decoded at once, in about 0.001 s; each further one waits for
+another turn of the event loop."""
+
 _LOOK_SECONDS: Final = 1.0
 """Seconds between two looks for calls whose clients have left, while places are scarce."""
 
@@ -67,6 +71,7 @@ class MessageReader:
         self.max_bytes = max_bytes
         self._seconds = seconds
         self._timers = Timers(seconds)
+        self._turns = Turns(1, _DECODE_SECONDS)
 
     def read_arrived(self, direct: DirectRequest | None) -> Any | Missing:
         """Return the JSON value in a body that has arrived and is small, as `read` does; MISSING for any other body.
@@ -91,13 +96,15 @@ class MessageReader:
             await memory.reserve(int(announced), self._seconds)
         body = await self._body_in_time(receive, memory)
         if len(body) <= jsonrpc.MAX_QUICK_VALUES:
+            if (turn := self._turns.begin()) is not None:
+                await turn
             return _decode(body)
         # A text of 4 MiB is counted and decoded in 0.02 s, and a client may send many at once.
         values, containers = await background.run("small", jsonrpc.count_values, body)
         memory.grow(len(body), values, containers)
         if values > jsonrpc.MAX_QUICK_VALUES:
             return await background.run("large", _decode, body, jsonrpc.decode_in_steps)
-        return await background.run("small", _decode, body)
+        return await background.run("small", _decode, body, jsonrpc.decode_aside)
 
     async def _body_in_time(self, receive: Receive, memory: "TakenMemory") -> bytes:
         try:
@@ -230,13 +237,14 @@ class TakenPlace:
 
 
 class Turns:
-    """Lets few calls begin at a time: between them the event loop serves what arrived meanwhile.
+    """Lets few calls, `size` in `seconds`, begin at a time: between them the event loop serves what arrived meanwhile.
 
     A client that makes hundreds of calls at once would hold it up for tenths of a second.
     """
 
-    def __init__(self, size: int = MAX_BEGINNING) -> None:
+    def __init__(self, size: int = MAX_BEGINNING, seconds: float = _TURN_SECONDS) -> None:
         self._size = size
+        self._seconds = seconds
         self._begun = 0
         self._since = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -245,7 +253,7 @@ class Turns:
         """Return what a call has to wait for until its turn; None where few calls begin."""
         if not self._waiting:
             now = time.monotonic()  # to find the event loop takes a system call
-            if now - self._since > _TURN_SECONDS:
+            if now - self._since > self._seconds:
                 self._since, self._begun = now, 0
             self._begun += 1
             if self._begun <= self._size:

@@ -57,6 +57,10 @@ MAX_ID_CHARACTERS: Final = 64
 """Characters of the id of a request of this server; an answer with a longer id answers none of them."""
 
 
+MAX_BATCH: Final = 100
+"""Messages of a batch: they are carried out one after the other, and clients that send batches send a few."""
+
+
 def receive(description: ServerDescription, session: Session, message: Any, headers: Headers | None = None) -> Step:
     """Return what one message causes. Never raises, whatever JSON value `message` is.
 
@@ -146,6 +150,8 @@ def _receive_batch(description: ServerDescription, session: Session, messages: l
         return _invalid(session, "A message must be a single JSON object.")
     if not messages:
         return _invalid(session, "A batch must have at least one message.")
+    if len(messages) > MAX_BATCH:
+        return _invalid(session, f"A batch may have at most {MAX_BATCH} messages.")
     batch: list[Step] = []
     for message in messages:
         batch.append(_receive_batched(description, session, message, http))

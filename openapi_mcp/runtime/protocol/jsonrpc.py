@@ -160,11 +160,19 @@ def is_id(value: Any) -> bool:
     if type(value) is int:  # the most frequent case
         return True
     if isinstance(value, str):
-        # A lone surrogate cannot be echoed.
-        return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
+        return value.isascii() or _is_encodable(value)
     if isinstance(value, float):
         return value.is_integer()
     return False
+
+
+def _is_encodable(value: str) -> bool:
+    """Return whether a text can be echoed: a lone surrogate cannot."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def decode(data: bytes) -> Any:
@@ -177,6 +185,14 @@ def decode(data: bytes) -> Any:
         return jsontext.quick_read(data)
     except jsontext.NotQuick:
         return _decode(data, _DECODER)
+
+
+def decode_aside(data: bytes) -> Any:
+    """Do what `decode` does; where the quick decoder cannot, in steps: numbers of thousands of digits take long."""
+    try:
+        return jsontext.quick_read(data)
+    except jsontext.NotQuick:
+        return decode_in_steps(data)
 
 
 def count_values(data: bytes) -> tuple[int, int]:

@@ -329,7 +329,8 @@ class Calls:
         """Return what an error of the API is explained with."""
         from ..result.error_hints import SentCall
 
-        return SentCall(arguments, self._related()) if self._related else None
+        related = self._related() if self._related else None
+        return None if related is None else SentCall(arguments, related)
 
     def _observe(self, tool: Tool, request: httpx.Request, response: httpx.Response) -> Findings | None:
         try:

@@ -5,7 +5,7 @@ No failure is raised: each becomes a reply. Transports stay thin: the bytes and 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -47,13 +47,18 @@ from .hooks import (
 from .notifications import ClientNotifier, Heartbeats
 
 if TYPE_CHECKING:  # packages have functions, a live server has none
+    from ..result.error_hints import RelatedTools
     from .functions import Functions
-    from .related_tools import RelatedTools
 
 logger = logging.getLogger("openapi_mcp")
 
 MAX_RESULT_BYTES: Final = 80_000
 """Bytes of a response that a result holds: 20,000 tokens of four bytes. Clients refuse results of more than 25,000."""
+
+MAX_BATCH_BYTES: Final = 8 * 1024 * 1024
+"""Bytes of the replies to a batch after which further messages are refused: those of a long list of tools."""
+
+_TOO_LONG: Final = jsonrpc.Refusal(jsonrpc.INTERNAL_ERROR, "The replies to this batch are too long; send this alone.")
 
 MAX_STREAMED_BYTES: Final = 1_000_000
 """The size of a result that follows notifications: clients drop an event of 1 MiB, which holds more than the result."""
@@ -184,12 +189,28 @@ class Server:
         follows such a message is cut to `max_streamed_bytes` whatever `max_result_bytes` is, and says so. `caller`
         identifies the client to the `limiter`.
         The messages of a batch are performed one after the other, so that no message causes many requests at once; its
-        replies are one message of unlimited size, so no notification precedes them.
+        replies are one message, so no notification precedes them.
         """
         if not step.batch:
             return Reply(await self._perform(step, notify, caller, max_streamed_bytes), step.session, step.status)
-        bodies = [body for part in step.batch if (body := await self._perform(part, None, caller)) is not None]
+        bodies = [body async for body in self._replies(step.batch, caller)]
         return Reply(b"[" + b",".join(bodies) + b"]" if bodies else None, step.session, step.status)
+
+    async def _replies(self, batch: Iterable[Step], caller: str) -> AsyncIterator[bytes]:
+        """Yield the replies to a batch, each after whatever else the event loop has to do; errors where they get long.
+
+        The list of tools may be 8 MiB, and a batch could ask for it a hundred times.
+        """
+        size = 0
+        for part in batch:
+            await asyncio.sleep(0)
+            if size > MAX_BATCH_BYTES and part.action is not None and part.action.request_id is not None:
+                reply: bytes | None = _encode(_TOO_LONG.reply(part.action.request_id))
+            else:
+                reply = await self._perform(part, None, caller)
+            if reply is not None:
+                size += len(reply)
+                yield reply
 
     def demanded_scopes(self, step: Step) -> tuple[str, ...]:
         """Return all scopes that the calls of a Step need; empty if the GRANT has them, or there is none."""

@@ -202,6 +202,21 @@ def in_chunks_of_a_byte(body: bytes) -> bytes:
     return HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
 
 
+@pytest.mark.parametrize(
+    ("request_head", "reason"),
+    [
+        (HEAD.replace(b"/mcp", b"/mcp?" + b"%2e" * 3000), b"path and query"),
+        (HEAD + b"a:\r\n" * 5000, b"header fields"),
+    ],
+)
+def test_head_that_takes_long_to_parse_is_refused(request_head: bytes, reason: bytes) -> None:
+    with hosted(NO_API) as program, closing(connect(program)) as client:
+        client.sendall(request_head + b"\r\n")
+        response = rest(client)
+        assert response.startswith(b"HTTP/1.1 400 ")
+        assert reason in response
+
+
 @pytest.mark.slow
 def test_client_that_sends_without_reading_is_dropped(strict: Hosted) -> None:
     with closing(connect(strict, NARROW)) as client, pytest.raises(ConnectionError):

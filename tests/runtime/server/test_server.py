@@ -4,16 +4,17 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
 from openapi_mcp.runtime.errors import UnknownToolError
-from openapi_mcp.runtime.protocol import Session
+from openapi_mcp.runtime.protocol import MAX_BATCH, Session
 from openapi_mcp.runtime.request.build import RequestOptions
 from openapi_mcp.runtime.server.catalog import Catalog
-from openapi_mcp.runtime.server.server import Reply, Server
+from openapi_mcp.runtime.server.server import MAX_BATCH_BYTES, Reply, Server
 from openapi_mcp.runtime.types import CallToolResult
 from openapi_mcp.runtime.upstream.client import Upstream
 from openapi_mcp.runtime.upstream.retries import Retries
@@ -179,6 +180,26 @@ def test_replies_of_a_batch_are_one_array() -> None:
     assert [reply["id"] for reply in reply_json(answer)] == [1, 7]
     silent = handle(answering(minka), [{"jsonrpc": "2.0", "method": "x"}], Session("2025-03-26"))
     assert silent.body is None
+
+
+def test_batch_of_very_many_messages_is_refused() -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    most = handle(answering(minka), [ping] * MAX_BATCH, Session("2025-03-26"))
+    assert len(reply_json(most)) == MAX_BATCH
+    refused = handle(answering(minka), [ping] * (MAX_BATCH + 1), Session("2025-03-26"))
+    assert (refused.status, reply_json(refused)["error"]["code"]) == (400, -32600)
+
+
+def test_replies_to_a_batch_are_errors_where_they_get_long() -> None:
+    tools = [replace(tool, description="x" * 1_000_000) for tool in TOOLS]
+    options = RequestOptions(base_url="http://api.test")
+    server = Server(Catalog(tools), DESCRIPTION, Upstream(transport=httpx.MockTransport(minka)), options=options)
+    batch = [request("tools/list") | {"id": number} for number in range(20)]
+    answer = handle(server, batch, Session("2025-03-26"))
+    kinds = ["result" if "result" in reply else reply["error"]["code"] for reply in reply_json(answer)]
+    listed = kinds.index(-32603)
+    assert kinds == ["result"] * listed + [-32603] * (20 - listed)
+    assert MAX_BATCH_BYTES < len(answer.body or b"") < MAX_BATCH_BYTES + 4_000_000
 
 
 def test_reply_that_is_not_json_is_an_internal_error(caplog: pytest.LogCaptureFixture) -> None:

@@ -2,11 +2,18 @@
 
 from typing import Final
 
-from tests.faults import answers, arguments, clients, documents, programs
+from tests.faults import answers, arguments, clients, documents, messages, programs
 from tests.faults.rows import Row
 from tests.faults.stage import Stage
 
-ROWS: Final[list[Row]] = [*answers.ROWS, *arguments.ROWS, *programs.ROWS, *documents.ROWS, *clients.ROWS]
+ROWS: Final[list[Row]] = [
+    *answers.ROWS,
+    *arguments.ROWS,
+    *programs.ROWS,
+    *documents.ROWS,
+    *clients.ROWS,
+    *messages.ROWS,
+]
 """Every row, in the order in which they run."""
 
 GROUPS: Final = tuple(dict.fromkeys(row.group for row in ROWS))

@@ -6,14 +6,9 @@ from tests.faults import answers, arguments, clients, documents, messages, progr
 from tests.faults.rows import Row
 from tests.faults.stage import Stage
 
-ROWS: Final[list[Row]] = [
-    *answers.ROWS,
-    *arguments.ROWS,
-    *programs.ROWS,
-    *documents.ROWS,
-    *clients.ROWS,
-    *messages.ROWS,
-]
+_MODULES: Final = (answers, arguments, programs, documents, clients, messages)
+
+ROWS: Final[list[Row]] = [row for module in _MODULES for row in module.ROWS]
 """Every row, in the order in which they run."""
 
 GROUPS: Final = tuple(dict.fromkeys(row.group for row in ROWS))

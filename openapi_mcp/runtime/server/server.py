@@ -55,8 +55,8 @@ logger = logging.getLogger("openapi_mcp")
 MAX_RESULT_BYTES: Final = 80_000
 """Bytes of a response that a result holds: 20,000 tokens of four bytes. Clients refuse results of more than 25,000."""
 
-MAX_BATCH_BYTES: Final = 8 * 1024 * 1024
-"""Bytes of the replies to a batch after which further messages are refused: those of a long list of tools."""
+MAX_BATCH_BYTES: Final = 2 * 1024 * 1024
+"""Bytes of the replies to a batch after which further messages are refused: a hundred results of calls."""
 
 _TOO_LONG: Final = jsonrpc.Refusal(jsonrpc.INTERNAL_ERROR, "The replies to this batch are too long; send this alone.")
 

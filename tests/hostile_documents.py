@@ -502,6 +502,9 @@ DOCUMENTS: Final[Mapping[str, Maker]] = {
     "a billion laughs in parameters": billion_laughs("parameters"),
     "20,000 merge keys": merge_keys,
     "100,000 brackets, JSON": text_file("openapi.json", lambda: "[" * 100_000),
+    "3,000,000 security schemes without scopes": text_file(
+        "openapi.json", lambda: json_with('"security": [{' + ",".join(['"a":[]'] * 3_000_000) + "}]")
+    ),
     "100,000 braces, JSON": text_file("openapi.json", lambda: '{"a":' * 100_000),
     "100,000 brackets, YAML": text_file("openapi.yaml", lambda: yaml_with("x-a: " + "[" * 100_000)),
     "100,000 dashes, YAML": text_file("openapi.yaml", lambda: yaml_with("x-a:\n" + "- " * 100_000)),

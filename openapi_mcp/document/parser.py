@@ -114,13 +114,35 @@ def _parse_flow_yaml(text: str, limits: Limits, error: json.JSONDecodeError) -> 
 _SEPARATORS: Final = (",", "[", "{")
 """Characters before which or after which each value of JSON begins; strings may hold them too."""
 
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"')
+_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+
+
+_PIECE: Final = 1 << 20
+"""Characters in which strings are looked for at once: what lies between them takes up to 30 MB for a time."""
 
 
 def _check_count(text: str, limits: Limits) -> None:
     """Raise DocumentError for JSON with too many values, before any of them is made."""
-    if _separators(text) > limits.values and _separators(_STRING.sub("", text)) > limits.values:
-        raise _too_many(limits)
+    if _separators(text) <= limits.values:
+        return
+    count = 0
+    for piece in _without_strings(text):
+        count += _separators(piece)
+        if count > limits.values:
+            raise _too_many(limits)
+
+
+def _without_strings(text: str) -> Iterator[str]:
+    """Yield JSON without its strings, in pieces: each string that is left out from one text takes memory for a time."""
+    start, rest = 0, ""
+    while start < len(text):
+        end = start + max(_PIECE, len(rest))  # a long string is not looked through again and again
+        piece, quote, unfinished = _STRING.sub("", rest + text[start:end]).partition('"')
+        start, rest = end, quote + unfinished
+        if piece.endswith(("[", "{")):  # perhaps one that is empty
+            piece, rest = piece[:-1], piece[-1] + rest
+        yield piece
+    yield rest
 
 
 def _separators(text: str) -> int:

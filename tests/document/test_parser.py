@@ -176,6 +176,15 @@ def test_commas_in_texts_are_no_values() -> None:
     assert parse('["a, b, c, [d], {e}", "\\", f"]', Limits(values=3)).values == 3
 
 
+@pytest.mark.parametrize("offset", range(3))
+def test_values_of_a_long_text_are_counted_in_pieces(offset: int) -> None:
+    item = '{"a, b": [], "[\\"{,": {}}'
+    text = "[" + " " * offset + ", ".join([item] * 60_000) + "]"
+    assert parse(text, Limits(values=180_001)).values == 180_001
+    with pytest.raises(DocumentError, match="more than 180,000 values"):
+        parse(text, Limits(values=180_000))
+
+
 def test_directives_of_yaml_are_limited() -> None:
     with pytest.raises(DocumentError, match="more than 100 directives"):
         parse("".join(f"%TAG !t{n}! tag:x{n}\n" for n in range(102)) + "---\na: 1")

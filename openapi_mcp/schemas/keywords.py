@@ -12,7 +12,7 @@ Specification: JSON Schema Validation 2020-12 sections 6 to 9; OpenAPI 3.0.4 Sch
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from .. import plain_text
@@ -206,14 +206,28 @@ def open_if_patterns_are_missing(schema: Schema, node: Mapping[str, Any]) -> Non
 
 
 def drop_contradiction(schema: Schema) -> str:
-    """Remove `enum` or `type` where no value of the enum has the type; return the complaint, or an empty string."""
+    """Move `enum`, or remove it or `type`, where none of its values has the type; return the complaint or an empty text.
+
+    Many documents write the values of an array's items beside `items`, where they would have to be arrays.
+    """
     names, values = _types(schema), schema.get("enum")
     if not names or not values or any(accepts(name, value) for name in names for value in values):
         return ""
     structured = {"array", "object"} & set(names)  # the enum is meant for the items or properties
     keyword = "enum" if structured else "type"
     del schema[keyword]
-    return f"no value of `enum` is of the type {' or '.join(names)}; `{keyword}` is left out"
+    done = "is left out"
+    if "array" in names and _are_items(values, schema.get("items")):
+        schema["items"] = {**schema["items"], "enum": values}
+        done = "is used for its items"
+    return f"no value of `enum` is of the type {' or '.join(names)}; `{keyword}` {done}"
+
+
+def _are_items(values: Iterable[Any], items: Any) -> bool:
+    """Return whether all values are of the type of these items, whose own schema does not enumerate them already."""
+    if not isinstance(items, dict) or items.keys() & {"enum", "const", "$ref"}:
+        return False
+    return all(any(accepts(name, value) for name in _types(items)) for value in values)
 
 
 def add_items(schema: Schema) -> None:

@@ -108,7 +108,18 @@ def test_annotations_are_kept_moved_or_dropped(schema: Any, expected: Any) -> No
         ({"enum": "a"}, {}),
         ({"enum": ["a", "a", 1, True, 1.0]}, {"enum": ["a", 1, True, 1.0]}),
         ({"type": "integer", "enum": ["1", "2"]}, {"enum": ["1", "2"]}),
-        ({"type": "array", "items": {"type": "string"}, "enum": ["a"]}, {"type": "array", "items": {"type": "string"}}),
+        (
+            {"type": "array", "items": {"type": "string"}, "enum": ["a"]},
+            {"type": "array", "items": {"type": "string", "enum": ["a"]}},
+        ),
+        (
+            {"type": "array", "items": {"type": "string"}, "enum": ["a", 1]},
+            {"type": "array", "items": {"type": "string"}},
+        ),
+        (
+            {"type": "array", "items": {"type": "string", "enum": ["b"]}, "enum": ["a"]},
+            {"type": "array", "items": {"type": "string", "enum": ["b"]}},
+        ),
         ({"required": True, "properties": None, "items": None}, {}),
         ({"required": ["a", "a"], "properties": {"a": None}}, {"required": ["a"], "properties": {"a": {}}}),
         ({"required": ["a", 1]}, {}),

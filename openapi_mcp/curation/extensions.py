@@ -138,7 +138,8 @@ class ArgumentExtensions:
 def _has_extended_schema(root: Any) -> bool:
     """Return whether a document has `x-mcp` on a schema, which few have: then no body need be searched.
 
-    A value that stands in several places, as after the conversion of Swagger 2.0, is looked at once.
+    A value that stands in several places, as after the conversion of Swagger 2.0, is looked at once; empty ones,
+    of which a document may have two million, not at all.
     """
     waiting, seen = [root], {id(root)}
     while waiting:
@@ -148,7 +149,7 @@ def _has_extended_schema(root: Any) -> bool:
                 return True
             node = node.values()
         for value in node:
-            if isinstance(value, (dict, list)) and id(value) not in seen:
+            if value and isinstance(value, (dict, list)) and id(value) not in seen:
                 seen.add(id(value))
                 waiting.append(value)
     return False

@@ -56,7 +56,7 @@ def _batches(root: Any) -> Iterator[Sequence[str]]:
         for item in container:
             if type(item) is str:
                 texts.append(item)
-            elif (type(item) is dict or type(item) is list) and id(item) not in seen:
+            elif item and (type(item) is dict or type(item) is list) and id(item) not in seen:
                 seen.add(id(item))
                 waiting.append(item)
         if len(texts) >= _BATCH:
@@ -74,7 +74,7 @@ def _strings(root: Any) -> Iterator[tuple[_Path, str]]:
         if isinstance(value, str):
             yield path, value
             continue
-        if id(value) in seen:
+        if not value or id(value) in seen:  # a document may have two million that are empty
             continue
         seen.add(id(value))
         if isinstance(value, dict):

@@ -65,6 +65,13 @@ def _is_sent(refusal: Refusal, reason: Reason) -> bool:
     return len(reason.location) > 1 and reason.location[1] in _text(refusal)
 
 
+def _are_allowed_items(refusal: Refusal, reason: Reason) -> bool:
+    """Return whether a list was sent that has only values that are allowed for the whole."""
+    allowed = reason.message.rpartition("allowed values: ")[2].split(", ")
+    sent = {name.lower(): value for name, value in refusal.arguments.items()}.get(reason.location[-1].lower())
+    return isinstance(sent, list) and all(str(item) in allowed for item in sent)
+
+
 def _is_yaml(refusal: Refusal, _: Reason) -> bool:
     return refusal.request is not None and refusal.request.headers.get("content-type", "").endswith("yaml")
 
@@ -179,8 +186,14 @@ EXPLANATIONS: Final = (
     ),
     Explanation(
         "the document's",
-        "an array of objects in the query: `style: form` does not define how (Style Values)",
-        r"query\.\w+\.\d+: .* must be object",
+        "an array of objects or arrays in the query: `style: form` does not define how (Style Values)",
+        r"query\.\w+\.\d+: .* must be (object|array)",
+    ),
+    Explanation(
+        "the document's",
+        "it writes the values of an array's items beside `items`: the array itself would have to be one of them",
+        r"must be equal to one of the allowed values",
+        only_if=_are_allowed_items,
     ),
     Explanation(
         "the document's",
@@ -191,7 +204,7 @@ EXPLANATIONS: Final = (
     Explanation(
         "the document's",
         "its patterns are written between slashes, `/…/`: read to the letter, no string matches them",
-        r'must match pattern "/.*/"$',
+        r'must match pattern "/.*/[a-z]*"$',
     ),
     Explanation(
         "the document's",
@@ -209,7 +222,6 @@ EXPLANATIONS: Final = (
         "the document's",
         "its multipart body is one binary string, so that the part has no name: it is sent as `file`",
         r"body: Request body must be string",
-        ("jira",),
         only_if=lambda refusal, _: 'name="file"' in _text(refusal),
     ),
     Explanation(

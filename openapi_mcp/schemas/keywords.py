@@ -206,7 +206,7 @@ def open_if_patterns_are_missing(schema: Schema, node: Mapping[str, Any]) -> Non
 
 
 def drop_contradiction(schema: Schema) -> str:
-    """Move `enum`, or remove it or `type`, where none of its values has the type; return the complaint or an empty text.
+    """Move or remove `enum`, or remove `type`, where no value has the type; return the complaint or an empty text.
 
     Many documents write the values of an array's items beside `items`, where they would have to be arrays.
     """

@@ -65,8 +65,6 @@ def _overlay(verb: str, files: Sequence[str], *, as_json: bool, report: Callable
 
     `report` gets a line for each action that cannot be applied.
     """
-    from ..bridge import Bridge
-    from ..config import Config
     from ..document import loader
     from ..overlay import difference
     from ..overlay.application import Overlay
@@ -75,7 +73,7 @@ def _overlay(verb: str, files: Sequence[str], *, as_json: bool, report: Callable
 
     if verb == "init":
         (source,) = _expected(verb, files, 1)
-        bridge = Bridge.open(Config.from_options(source, {"mode": "search"}), with_document=True)  # no text is cut
+        bridge = _opened(source, {})
         places = _places(bridge)
         made = difference.starter(bridge.tools, places, f"Overlay for {reports.heading(bridge)}")
         for tool in bridge.tools:
@@ -184,7 +182,7 @@ def _opened(source: str, options: Mapping[str, Any]) -> "Bridge":
     document = compiler.load(source, chosen)
     whole = ToolLimits(output=1 << 18, description=1 << 14, argument=1 << 14)  # bounds for hostile documents
     compilation = compiler.build(document, selection=chosen.selection, base_url=chosen.servers, limits=whole)
-    return Bridge(config, compiler.document_info(document, chosen), compilation)
+    return Bridge(config, compiler.document_info(document, chosen), compilation, document)
 
 
 def _lines(comparison: "Comparison", form: str) -> Iterator[str]:

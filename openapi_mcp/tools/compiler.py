@@ -352,5 +352,6 @@ def _description(name: str, operation: Operation, overrides: Overrides, limit: i
     summary, _, rest = text.partition("\n\n")
     if not overrides.description and rest and words(summary) == words(name):
         text = rest.strip()
+    text = text.removesuffix("\n\nDeprecated.") if operation.deprecated else text  # it is not cut off
     deprecated = "\n\nDeprecated." if operation.deprecated and not text.endswith("Deprecated.") else ""
     return plain_text.trim(text or operation.label, limit - len(deprecated)) + deprecated

@@ -117,6 +117,23 @@ def test_apply_reports_what_it_cannot_do_and_exits_with_usage_errors(tmp_path: P
     assert "`overlay diff` takes OLD NEW" in wrong.stderr
 
 
+def test_init_writes_whole_descriptions_and_changes_no_tool(tmp_path: Path) -> None:
+    long = " ".join(f"Sentence {number} of a long description." for number in range(100))
+    operation = {"operationId": "readIt", "deprecated": True, "description": long, "responses": {}}
+    root = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {"/a": {"get": operation}}}
+    spec, starter = write_json(tmp_path / "api.json", root), tmp_path / "starter.yaml"
+    starter.write_text(CliRunner().invoke(app, ["overlay", "init", spec]).stdout)
+    (action,) = yaml.safe_load(starter.read_text())["actions"]
+    assert action["update"]["x-mcp"]["description"] == f"{long}\n\nDeprecated."
+    for mode in ("all", "search"):
+        before, after = (
+            Bridge.open(Config.from_options(spec, {"overlay": overlays, "mode": mode, "no_cache": True}))
+            for overlays in ([], [str(starter)])
+        )
+        assert after.tools == before.tools
+        assert "Deprecated." in after.tools[0].description
+
+
 def test_init_names_what_stands_where_an_overlay_reaches_it(tmp_path: Path) -> None:
     operation: dict[str, Any] = {
         "operationId": "readIt",

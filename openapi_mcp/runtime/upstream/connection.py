@@ -26,6 +26,11 @@ Origin: TypeAlias = tuple[str, str, int]
 _MAX_BUFFERED_BYTES: Final = 256 * 1024
 """Bytes of a body that are held in memory before the API has to wait: one read of a fast connection."""
 
+_PARSED_BYTES: Final = 16 * 1024
+_MANY_PIECES: Final = 256
+"""Bytes that are parsed at once, and the pieces of a body in them after which the event loop serves others: each chunk
+takes about a millionth of a second, and one read may have 40,000."""
+
 _PIECE_BYTES: Final = 64 * 1024
 """Bytes written or yielded at a time: a body up to this size is sent together with its head, a larger one in pieces."""
 
@@ -47,6 +52,7 @@ class Connection(asyncio.Protocol):
         self._data_waiter: asyncio.Future[None] | None = None
         self._write_waiter: asyncio.Future[None] | None = None
         self._is_writing_paused = self._is_reading_paused = False
+        self._rest = b""
 
     # Callbacks of the event loop (asyncio.Protocol).
 
@@ -60,17 +66,58 @@ class Connection(asyncio.Protocol):
         if self._parser is None:
             self.abort()  # nothing was requested
             return
+        if self._rest:
+            self._rest += data
+        elif len(data) <= _PARSED_BYTES:
+            self._parse(self._parser, data)
+        else:
+            self._parse_in_turns(self._parser, data)
+        if self._parser.buffered_bytes > _MAX_BUFFERED_BYTES or self._rest:
+            self._pause_reading()
+        self.wake()
+
+    def _parse(self, parser: ResponseParser, data: bytes) -> None:
         try:
-            self._parser.feed(data)
+            parser.feed(data)
         except httpx.RemoteProtocolError as error:
             self.fail(error)
-        if self._parser.buffered_bytes > _MAX_BUFFERED_BYTES and not self._is_reading_paused:
+
+    def _parse_in_turns(self, parser: ResponseParser, data: bytes) -> None:
+        """Parse what arrived; where it is in tiny chunks, leave the rest to the next turn of the event loop."""
+        for start in range(0, len(data), _PARSED_BYTES):
+            pieces = len(parser.body)
+            self._parse(parser, data[start : start + _PARSED_BYTES])
+            if self.error is not None:
+                return
+            if len(parser.body) - pieces > _MANY_PIECES and not parser.is_complete:
+                self._rest = data[start + _PARSED_BYTES :]
+                self._loop.call_soon(self._parse_rest)
+                return
+
+    def _parse_rest(self) -> None:
+        """Parse what the turn before has left, unless its exchange has ended."""
+        rest, self._rest = self._rest, b""
+        if self._parser is None or not rest or self.error is not None:
+            return
+        self._parse_in_turns(self._parser, rest)
+        if not self._rest and self._parser.buffered_bytes <= _MAX_BUFFERED_BYTES:
+            self.resume_reading()
+        self.wake()
+
+    def _parse_all(self) -> None:
+        """Parse what a turn has left, since the connection ends."""
+        rest, self._rest = self._rest, b""
+        if self._parser is not None and rest:
+            self._parse(self._parser, rest)
+
+    def _pause_reading(self) -> None:
+        if not self._is_reading_paused:
             self._transport.pause_reading()
             self._is_reading_paused = True
-        self.wake()
 
     def eof_received(self) -> None:
         """Note that nothing more will arrive; the transport then closes the connection for writing too."""
+        self._parse_all()
         try:
             if self._parser is not None:
                 self._parser.end()
@@ -80,6 +127,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Note that the connection is closed, by either end."""
+        self._parse_all()
         if self.error is None:
             self.error = httpx.ReadError(str(exc) if exc else "the connection is closed")
             self.error.__cause__ = exc
@@ -122,6 +170,7 @@ class Connection(asyncio.Protocol):
 
     def end_exchange(self) -> None:
         """Expect nothing more to arrive; read again if reading was paused."""
+        self._rest = b""
         self.resume_reading()
         self._parser = None
         self.is_reused = True
@@ -152,8 +201,8 @@ class Connection(asyncio.Protocol):
             self._data_waiter.set_result(None)
 
     def resume_reading(self) -> None:
-        """Read again after the parser's body was taken."""
-        if self._is_reading_paused:
+        """Read again after the parser's body was taken, unless something that was read is to be parsed."""
+        if self._is_reading_paused and not self._rest:
             self._is_reading_paused = False
             if not self._transport.is_closing():
                 self._transport.resume_reading()

@@ -13,7 +13,7 @@ import httpx
 import pytest
 import uvloop
 
-from openapi_mcp.runtime.upstream.connection import _MAX_BUFFERED_BYTES
+from openapi_mcp.runtime.upstream.connection import _MAX_BUFFERED_BYTES, _PARSED_BYTES
 from openapi_mcp.runtime.upstream.http11 import SURPLUS
 from openapi_mcp.runtime.upstream.transport import Transport
 from tests.runtime.certificates import identity
@@ -187,6 +187,32 @@ def test_connection_with_leftover_bytes_is_not_reused(run: Run, answer: bytes) -
             await fetch(client, url)
             assert await fetch(client, url) == b"hi"
             assert server.connections == 2
+
+    run(test())
+
+
+@pytest.mark.parametrize("ending", ["", "Connection: close\r\n"])
+def test_body_in_chunks_of_a_byte_is_complete_and_lets_others_run(run: Run, ending: str) -> None:
+    head = CHUNKED.replace(b"\r\n", b"\r\n" + ending.encode(), 1)
+    answer = head + b"1\r\nx\r\n" * 200_000 + b"0\r\n\r\n"
+
+    async def step(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await server.request(reader):
+            writer.write(answer)
+            if ending:
+                return
+
+    async def test() -> None:
+        server, turns = Server(step), 0
+        async with serving(server) as url, transport() as client:
+            fetching = asyncio.create_task(fetch(client, url))
+            while not fetching.done():
+                await asyncio.sleep(0)
+                turns += 1
+            assert fetching.result() == b"x" * 200_000
+            assert await fetch(client, url) == b"x" * 200_000
+        assert turns > len(answer) / (2 * _PARSED_BYTES)
+        assert server.connections == (2 if ending else 1)
 
     run(test())
 

@@ -89,7 +89,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """Keep 12,000 tests and 2,000 modules out of the garbage collections of the tests, which would look at all of them."""
+    """Keep 12,000 tests and 2,000 modules out of the garbage collections of the tests, which would visit them all."""
     gc.collect()
     gc.freeze()
     gc.enable()

@@ -107,7 +107,7 @@ class PieceLimits:
     _trailer_bytes = 0
     _chunks_left: float = 0
     excess = ""
-    """What there was too much of, in words for the client."""
+    """The part of a request that exceeds its limit, in words for the client; empty if none does."""
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Store a field of the head. Raises OverflowError for too many, there or behind the body."""

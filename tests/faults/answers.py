@@ -84,6 +84,7 @@ ROWS: Final = [
     row("endless-status-line", "sends a status line without end", ERROR),
     row("endless-body", "sends a body without end", PART),
     row("endless-chunk-extension", "sends a chunk extension without end", ERROR),
+    row("tiny-chunks", "sends 400,000 chunks of a byte", PART),
     row("many-trailers", "sends 1,000 trailers and no end", ERROR),
     row("trailer-flood", "sends trailers without end", ERROR),
     row("endless-events", "sends events without end", PART),

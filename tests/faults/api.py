@@ -150,6 +150,11 @@ async def endless_chunk_extension(it: Conversation) -> None:
     await it.repeat(OK + "\nTransfer-Encoding: chunked\n\n1;x=", b"x" * CHUNK, 5000)
 
 
+async def tiny_chunks(it: Conversation) -> None:
+    chunks = b"1\r\n1\r\n" * 400_000
+    await it.raw("HTTP/1.1 200 OK\nContent-Type: text/plain\nTransfer-Encoding: chunked", chunks + b"0\r\n\r\n")
+
+
 async def endless_trailers(it: Conversation) -> None:
     await it.repeat(OK + "\nTransfer-Encoding: chunked", b"2\r\n{}\r\n0\r\n" + b"X-Trailer: x\r\n" * 1000, 1)
     await it.close()
@@ -232,6 +237,7 @@ FAULTS: Final[dict[str, Fault]] = {
     "endless-status-line": endless_status_line,
     "endless-body": endless_body,
     "endless-chunk-extension": endless_chunk_extension,
+    "tiny-chunks": tiny_chunks,
     "many-trailers": endless_trailers,
     "trailer-flood": trailer_flood,
     "endless-events": endless_events,

@@ -181,7 +181,7 @@ class MediaType:
     multipart body that is an array it has entries by position: `"0"`, `"1"`, … (3.2's `prefixEncoding`), and `"*"` for
     all others (`itemEncoding`). `xml` describes a body whose content type is XML and whose schema describes one.
     `takes` are the JSON types of the values that are sent in this media type if another one takes other values; empty
-    means any.
+    means any. `requires` are the properties that an object must have to be sent in it, if another one requires others.
     """
 
     content_type: str
@@ -189,6 +189,7 @@ class MediaType:
     encoding: Mapping[str, Encoding] = field(default_factory=dict)
     xml: XmlDocument | None = None
     takes: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -199,9 +199,8 @@ class RequestBodies:
         for option in options:
             if option.schema not in distinct:
                 distinct.append(option.schema)
-        types = [self._types(schema, set()) for schema in distinct] if len(distinct) > 1 else []
-        if len(set(types)) > 1:
-            options = [_with_types(option, types[distinct.index(option.schema)]) for option in options]
+        if len(distinct) > 1:
+            options = self._told_apart(options, distinct)
         return BodyArguments(
             body=RequestBody(media_types=tuple(option.media_type for option in options), required=required),
             schema=distinct[0] if len(distinct) == 1 else {"anyOf": distinct},
@@ -212,6 +211,20 @@ class RequestBodies:
             names_dialect=self._names_dialect(options[0].pointer),
             examples=options[0].examples,
         )
+
+    def _told_apart(self, options: Sequence[_MediaTypeOption], distinct: Sequence[Schema]) -> list[_MediaTypeOption]:
+        """Return the options with what tells a value of one from that of another: JSON types, required properties."""
+        types = [self._types(schema, set()) for schema in distinct]
+        flat = [self._flatten(schema) for schema in distinct]
+        required = [() if properties is None else properties.required for properties in flat]
+        told = [
+            (types[index] if len(set(types)) > 1 else (), required[index] if len(set(required)) > 1 else ())
+            for index in (distinct.index(option.schema) for option in options)
+        ]
+        return [
+            replace(option, media_type=replace(option.media_type, takes=takes, requires=requires))
+            for option, (takes, requires) in zip(options, told, strict=True)
+        ]
 
     def _options(self, content: Mapping[str, Any], pointer: str) -> list[_MediaTypeOption]:
         """Return the media types in order of preference."""
@@ -335,10 +348,6 @@ class RequestBodies:
 
     def _problem(self, pointer: str, message: str) -> None:
         self._report(Problem(pointer=self._resolver.display(pointer), message=message, kind="body"))
-
-
-def _with_types(option: _MediaTypeOption, types: tuple[str, ...]) -> _MediaTypeOption:
-    return replace(option, media_type=replace(option.media_type, takes=types))
 
 
 def _has_fields(content_type: str) -> bool:

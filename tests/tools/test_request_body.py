@@ -170,6 +170,17 @@ def test_media_types_of_several_schemas_are_a_union_and_a_choice() -> None:
     assert "the first that takes such a body" in choice["description"]
 
 
+def test_media_types_of_objects_that_require_other_properties_are_told_apart_by_them() -> None:
+    link = {"type": "object", "properties": {"url": STRING}, "required": ["url"]}
+    file = {"type": "object", "properties": {"media": STRING}, "required": ["media"]}
+    tool = tool_of(body({JSON: {"schema": link}, MULTIPART: {"schema": file}, FORM: {"schema": link}}))
+    assert tool.body is not None
+    assert {media.content_type: media.requires for media in tool.body.media_types} == {
+        JSON: ("url",), MULTIPART: ("media",), FORM: ("url",)
+    }  # fmt: skip
+    assert not any(media.takes for media in tool.body.media_types)
+
+
 def test_a_form_with_a_file_in_it_is_multipart() -> None:
     schema = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
     tool = tool_of(body({FORM: {"schema": schema}, MULTIPART: {"schema": schema}}))

@@ -73,7 +73,7 @@ def _select_media_type(tool: Tool, body: RequestBody, arguments: Mapping[str, An
     """Return the media type that the call names, else the first one that accepts the value."""
     requested = _requested(tool, arguments)
     if requested is None:
-        return next((media for media in body.media_types if _accepts(media, value)), body.media_types[0])
+        return _suitable(body, value)
     selected = next((media for media in body.media_types if media.content_type == requested), None)
     return selected or _undeclared_media_type(_chooser(tool) or "", body, requested, value)
 
@@ -92,7 +92,7 @@ def _undeclared_media_type(chooser: str, body: RequestBody, requested: Any, valu
     if not (isinstance(requested, str) and _MEDIA_TYPE.fullmatch(requested)):
         raise ArgumentError(refusal)
     deviate(refusal, f"The body is sent as {requested}.")
-    nearest = next((media for media in body.media_types if _accepts(media, value)), body.media_types[0])
+    nearest = _suitable(body, value)
     has_parts = media_types.is_multipart(requested) or media_types.is_form(requested)
     is_file = isinstance(value, str) and not (has_parts or media_types.is_text(requested))
     return replace(nearest, content_type=requested, binary=is_file)
@@ -106,6 +106,14 @@ def _requested(tool: Tool, arguments: Mapping[str, Any]) -> Any:
 
 def _chooser(tool: Tool) -> str | None:
     return next((item.name for item in tool.arguments if item.location == "media_type"), None)
+
+
+def _suitable(body: RequestBody, value: Any) -> MediaType:
+    """Return the first media type that takes a value and has what it requires, else the first that takes it."""
+    takers = [media for media in body.media_types if _accepts(media, value)] or body.media_types
+    if isinstance(value, dict):
+        takers = [*(media for media in takers if value.keys() >= {*media.requires}), *takers]
+    return takers[0]
 
 
 def _accepts(media: MediaType, value: Any) -> bool:

@@ -242,3 +242,20 @@ def test_first_media_type_that_accepts_the_value_is_sent(value: Any, sent_reques
     body_tool = tool("/x", BODY, CHOICE, method="POST", body=RequestBody(media_types=tuple(media)))
     assert encode(body_tool, body=value)[0] == sent_request
     assert encode(body_tool, body=value, content_type="text/plain")[0] == "text/plain"
+
+
+@pytest.mark.parametrize(
+    ("value", "sent_request"),
+    [
+        ({"url": "https://example.com/a.mp3"}, "application/json"),
+        ({"url": "u", "media": "m"}, "application/json"),
+        ({"media": "m"}, "multipart/form-data"),
+        ({"note": "lacks both"}, "application/json"),
+        ("text", "application/json"),
+    ],
+)
+def test_first_media_type_whose_required_properties_are_there_is_sent(value: Any, sent_request: str) -> None:
+    names = {"application/json": "url", "multipart/form-data": "media"}
+    media = [MediaType(content_type=kind, requires=(name,)) for kind, name in names.items()]
+    body_tool = tool("/x", BODY, method="POST", body=RequestBody(media_types=tuple(media)))
+    assert encode(body_tool, body=value)[0].partition(";")[0] == sent_request

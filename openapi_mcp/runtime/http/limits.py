@@ -96,7 +96,7 @@ class MessageReader:
             await memory.reserve(int(announced), self._seconds)
         body = await self._body_in_time(receive, memory)
         if len(body) <= jsonrpc.MAX_QUICK_VALUES:
-            if (turn := self._turns.begin()) is not None:
+            if len(body) > _SMALL_BYTES and (turn := self._turns.begin()) is not None:
                 await turn
             return _decode(body)
         # A text of 4 MiB is counted and decoded in 0.02 s, and a client may send many at once.

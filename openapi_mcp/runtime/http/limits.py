@@ -309,7 +309,7 @@ class TakenMemory:
     def grow(self, size: int, values: int = 0, containers: int = 0) -> None:
         """Take what a message of so many bytes, values, and full containers needs, beyond what it has.
 
-        Raises HTTPError: 429 where the rest is for others, 503 where there is not so much.
+        Raises HTTPError: 429 where the rest is for others, 503 where there is not so much now, 413 where there never is.
         """
         if size < _SMALL_BYTES:
             return
@@ -317,6 +317,8 @@ class TakenMemory:
         more = needed - self._bytes
         if more <= 0:
             return
+        if needed > self._slots.shares.limit:
+            raise HTTPError(413, "The message holds more values than this server has memory for; send fewer at a time.")
         if not self._slots.shares.take(self._caller, more):
             raise _no_memory(503 if self._slots.shares.free < more else 429)
         self._bytes += more

@@ -196,9 +196,10 @@ def decode_aside(data: bytes) -> Any:
 
 
 def count_values(data: bytes) -> tuple[int, int]:
-    """Return how many values a message has at most, and how many arrays and objects that are not empty."""
-    full = data.count(b"{") - data.count(b"{}") + data.count(b"[") - data.count(b"[]")
-    return sum(map(data.count, _SIGNS)), full
+    """Return how many values a message has at most, and how many arrays and objects that are complete and not empty."""
+    objects = min(data.count(b"{"), data.count(b"}")) - data.count(b"{}")
+    arrays = min(data.count(b"["), data.count(b"]")) - data.count(b"[]")
+    return sum(map(data.count, _SIGNS)), objects + arrays
 
 
 def decode_in_steps(data: bytes) -> Any:

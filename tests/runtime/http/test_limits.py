@@ -230,7 +230,7 @@ def test_memory_grows_with_the_body_and_small_messages_need_none() -> None:
         assert len(others) > 40
         for _ in range(1000):
             some_memory(memory).grow(16_000)
-    assert taken(MessageMemory(MAX_MEMORY), "ann", MAX_MEMORY)[1] == 503
+    assert taken(MessageMemory(MAX_MEMORY), "ann", MAX_MEMORY)[1] == 413
 
 
 @pytest.mark.slow
@@ -277,9 +277,16 @@ def set_event() -> asyncio.Event:
 def test_reader_refuses_a_body_for_which_there_is_no_memory() -> None:
     memory = MessageMemory(1_000_000)
     reader = MessageReader(MIB_4, 20)
+    body = b"[" + b"1," * 25_000, b"1]"
+    with some_memory(memory) as other, some_memory(memory) as taken_memory, pytest.raises(HTTPError) as refusal:
+        other.grow(100_000)
+        asyncio.run(reader.read(chunks(*body), {}, taken_memory))
+    assert (refusal.value.response.status, refusal.value.response.headers) == (503, {"Retry-After": "1"})
+    with some_memory(memory) as taken_memory:
+        assert len(asyncio.run(reader.read(chunks(*body), {}, taken_memory))) == 25_001
     with some_memory(memory) as taken_memory, pytest.raises(HTTPError) as refusal:
         asyncio.run(reader.read(chunks(b"[" + b"1," * 300_000, b"1]"), {}, taken_memory))
-    assert (refusal.value.response.status, refusal.value.response.headers) == (503, {"Retry-After": "1"})
+    assert (refusal.value.response.status, refusal.value.response.headers) == (413, None), "it never fits"
     with some_memory(memory) as taken_memory:
         body = b'"' + b"12" * 100_000 + b'"'
         assert len(asyncio.run(reader.read(chunks(body[:50_000], body[50_000:]), {}, taken_memory))) == 200_000

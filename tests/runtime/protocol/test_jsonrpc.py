@@ -226,6 +226,13 @@ def test_id_of_a_large_message_that_is_not_json_is_found_at_once() -> None:
         assert time.process_time() - started < 0.5
 
 
+@pytest.mark.parametrize(
+    ("data", "full"), [(b"[[1],{}]", 2), (b'{"a":{"b":[]}}', 2), (b"[" * 100, 0), (b'{"a":' * 100, 0), (b"[[],[]]", 1)]
+)
+def test_containers_that_are_full_and_complete_are_counted(data: bytes, full: int) -> None:
+    assert jsonrpc.count_values(data)[1] == full
+
+
 @pytest.mark.parametrize("data", [b'{"text":"' + b"a [b] {c}\\n" * 1000 + b'"}', b'["' + b"a" * 4_000_000 + b'"]'])
 def test_text_is_decoded_at_once(data: bytes) -> None:
     assert jsonrpc.count_values(data)[0] <= jsonrpc.MAX_QUICK_VALUES

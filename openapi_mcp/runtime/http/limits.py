@@ -309,7 +309,7 @@ class TakenMemory:
     def grow(self, size: int, values: int = 0, containers: int = 0) -> None:
         """Take what a message of so many bytes, values, and full containers needs, beyond what it has.
 
-        Raises HTTPError: 429 where the rest is for others, 503 where there is not so much now, 413 where there never is.
+        Raises HTTPError: 429 where the rest is for others, 503 where it is not free, 413 where it never is.
         """
         if size < _SMALL_BYTES:
             return

@@ -277,13 +277,14 @@ def set_event() -> asyncio.Event:
 def test_reader_refuses_a_body_for_which_there_is_no_memory() -> None:
     memory = MessageMemory(1_000_000)
     reader = MessageReader(MIB_4, 20)
-    body = b"[" + b"1," * 25_000, b"1]"
-    with some_memory(memory) as other, some_memory(memory) as taken_memory, pytest.raises(HTTPError) as refusal:
+    parts = b"[" + b"1," * 25_000, b"1]"
+    with some_memory(memory) as other, some_memory(memory) as taken_memory:
         other.grow(100_000)
-        asyncio.run(reader.read(chunks(*body), {}, taken_memory))
+        with pytest.raises(HTTPError) as refusal:
+            asyncio.run(reader.read(chunks(*parts), {}, taken_memory))
     assert (refusal.value.response.status, refusal.value.response.headers) == (503, {"Retry-After": "1"})
     with some_memory(memory) as taken_memory:
-        assert len(asyncio.run(reader.read(chunks(*body), {}, taken_memory))) == 25_001
+        assert len(asyncio.run(reader.read(chunks(*parts), {}, taken_memory))) == 25_001
     with some_memory(memory) as taken_memory, pytest.raises(HTTPError) as refusal:
         asyncio.run(reader.read(chunks(b"[" + b"1," * 300_000, b"1]"), {}, taken_memory))
     assert (refusal.value.response.status, refusal.value.response.headers) == (413, None), "it never fits"

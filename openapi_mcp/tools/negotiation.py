@@ -19,6 +19,11 @@ NEGOTIATED: Final = frozenset({"accept", "content-type"})
 
 _DATA: Final = "data"
 
+_ANY_BYTES: Final = "application/octet-stream"
+
+_WRITTEN_HERE: Final = (media_types.is_json, media_types.is_xml, media_types.is_form, media_types.is_multipart)
+"""Tests of the formats into which arguments are written: a body of bytes has none of them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredHeader:
@@ -133,11 +138,16 @@ def content_type(declared: DeclaredHeader | None, body: BodyArguments | None) ->
 
 
 def _same_format(name: str, offered: Sequence[str]) -> str | None:
-    """Return the offered media type of the same format; parameters and vendors' names make no difference."""
+    """Return the offered media type of the same format; parameters and vendors' names make no difference.
+
+    Bytes of any format, `application/octet-stream`, may be those of a file of the named one.
+    """
     essence = media_types.essence(name)
     same = [other for other in offered if media_types.essence(other) == essence]
     for test in (media_types.is_json, media_types.is_xml):
         same += [other for other in offered if test(other) and test(name)]
+    if not any(test(name) for test in _WRITTEN_HERE):
+        same += [other for other in offered if media_types.essence(other) == _ANY_BYTES]
     return same[0] if same else None
 
 

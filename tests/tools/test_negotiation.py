@@ -104,6 +104,24 @@ def test_fixed_content_type_of_the_same_format_is_sent(value: str, offered: list
     assert sent_headers(result.tools[0], body="x")["Content-Type"] == sent
 
 
+@pytest.mark.parametrize(
+    ("value", "sent", "problems"),
+    [
+        ("application/x-tar", "application/x-tar", []),
+        ("text/csv", "text/csv", []),
+        ("application/json", "application/octet-stream", ["parameter"]),
+        ("multipart/form-data", "application/octet-stream", ["parameter"]),
+    ],
+)
+def test_bytes_are_sent_as_the_only_format_of_a_file_that_is_declared(value: str, sent: str, problems: Any) -> None:
+    content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    fields = {"parameters": [header("Content-type", enum=[value])], "requestBody": {"content": content}}
+    result = compiled_operation(fields)
+    assert [problem.kind for problem in result.problems] == problems
+    request_sent = request(result.tools[0], OPTIONS, body="aGVsbG8=")
+    assert (request_sent.headers["Content-Type"], request_sent.content) == (sent, b"hello")
+
+
 def test_fixed_content_type_is_sent_without_a_body() -> None:
     tool = tool_of({"parameters": [header("content-type", default="application/json")]}, method="get")
     assert sent_headers(tool)["Content-Type"] == "application/json"

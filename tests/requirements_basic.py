@@ -78,6 +78,7 @@ MESSAGES: Final = (
         JSONRPC + "test_decoding_in_steps_refuses_the_same",
         JSONRPC + "test_other_threads_run_while_a_large_message_is_decoded",
         JSONRPC + "test_text_is_decoded_at_once",
+        JSONRPC + "test_containers_that_are_full_and_complete_are_counted",
         JSONRPC + "test_any_value_is_encoded_as_valid_json",
         JSONRPC + "test_encoding_a_value_that_is_not_json_raises",
     ),

@@ -18,7 +18,7 @@ CORES_AND_HALF = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 
 PARALLEL = -n $(or $(WORKERS),$(CORES_AND_HALF)) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check format fuzz faults ui screenshots replicas corpus conformance golden renew docs prism retrieval agents clean
+.PHONY: help demo quick test check audit format fuzz faults ui screenshots replicas corpus conformance golden renew docs prism retrieval agents clean
 
 help: ## Show this list
 	@echo "Usage: make TARGET. The first one prepares $(VENV), once; that takes about a minute."
@@ -52,6 +52,13 @@ check: $(READY) ## Run ruff, check the format, run mypy --strict and bandit
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/bandit --quiet --recursive --configfile pyproject.toml openapi_mcp examples benchmarks
+
+$(VENV)/.audit: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group audit
+	@touch $@
+
+audit: $(VENV)/.audit ## Look for known vulnerabilities of all packages in $(VENV), at pypi.org
+	@$(BIN)/pip-audit --local --skip-editable --progress-spinner off
 
 format: $(READY) ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .

@@ -24,7 +24,7 @@ REQUIREMENTS: Final = (
     "httptools>=0.6.3",
     "httpx>=0.27",
     "jsonschema-rs>=0.60",
-    "starlette>=0.40",
+    "starlette>=0.49.1",
     "uvicorn>=0.30",
     "uvloop>=0.21; sys_platform != 'win32' and implementation_name == 'cpython'",
 )

@@ -13,6 +13,9 @@ from .runtime.result import hidden_characters
 MAX_DESCRIPTION_LENGTH: Final = 1024
 """Characters of a description. Some model APIs refuse a tool whose description is longer."""
 
+MAX_TEXT_LENGTH: Final = 1_000_000
+"""Characters of a text that are read at all: nobody sees more of any, and 60 million words take half a gigabyte."""
+
 MAX_TITLE_LENGTH: Final = 120
 """Characters of a title, which is one line in a menu."""
 
@@ -37,10 +40,13 @@ _LOOSE_END: Final = re.compile(
 
 
 def clean(text: Any) -> str:
-    """Return the text without invisible characters and surrounding white space; an empty text for any other value."""
+    """Return the text without invisible characters and surrounding white space; an empty text for any other value.
+
+    Of a text of more than MAX_TEXT_LENGTH characters the beginning is returned.
+    """
     if not isinstance(text, str):
         return ""
-    plain = hidden_characters.remove(text.replace("\r\n", "\n").replace("\r", "\n"))
+    plain = hidden_characters.remove(text[:MAX_TEXT_LENGTH].replace("\r\n", "\n").replace("\r", "\n"))
     return re.sub(r"\n{3,}", "\n\n", plain).strip() if "\n" in plain else plain.strip()
 
 
@@ -77,12 +83,12 @@ def sentence(text: Any, limit: int) -> str:
 
 def begins_with(text: str, beginning: str) -> bool:
     """Return whether a text begins with the words of another, in any case and punctuation."""
-    words = _words(beginning)
-    return _words(text)[: len(words)] == words
+    words = _words(text)
+    return all(word == next(words, None) for word in _words(beginning))
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
+def _words(text: str) -> Iterator[str]:
+    return (match[0] for match in re.finditer(r"\w+", text.casefold()))
 
 
 def _sentence_ends(text: str) -> Iterator[int]:

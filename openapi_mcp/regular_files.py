@@ -29,6 +29,10 @@ _KINDS: Final = (
 )
 
 
+_MIN_CHUNK: Final = 1 << 20
+"""Bytes that are read at once of a file that has no size, like those of /proc."""
+
+
 class UnfitFile(OSError):
     """A path that leads to something that is not read: no regular file, or one that is too large.
 
@@ -53,8 +57,9 @@ def read_regular(path: Path, most_bytes: int) -> bytes:
             raise UnfitFile("is a socket, not a file", path) from error
         raise
     try:
-        _check(os.fstat(descriptor), most_bytes, path)
-        data = _read(descriptor, most_bytes)
+        status = os.fstat(descriptor)
+        _check(status, most_bytes, path)
+        data = _read(descriptor, status.st_size, most_bytes)
     finally:
         os.close(descriptor)
     if len(data) > most_bytes:  # it has grown, or is one of /proc, whose size is 0
@@ -67,17 +72,18 @@ def digest_of(path: Path, most_bytes: int) -> str:
     return hashlib.sha256(read_regular(path, most_bytes)).hexdigest()
 
 
-_CHUNK: Final = 1 << 20
+def _read(descriptor: int, size: int, most_bytes: int) -> bytes:
+    """Return the content of a file of about `size` bytes, up to one byte beyond the limit: it shows that there is more.
 
-
-def _read(descriptor: int, most_bytes: int) -> bytes:
-    """Return the content of a file up to one byte beyond the limit, which shows that there is more."""
-    chunks: list[bytes] = []
-    left = most_bytes + 1
-    while left and (chunk := os.read(descriptor, min(_CHUNK, left))):
-        chunks.append(chunk)
-        left -= len(chunk)
-    return b"".join(chunks)
+    A file that did not change is read at once, without a second copy in memory.
+    """
+    data = b""
+    while left := most_bytes + 1 - len(data):
+        chunk = os.read(descriptor, min(max(size + 1, _MIN_CHUNK), left))
+        if not chunk:
+            break
+        data = data + chunk if data else chunk
+    return data
 
 
 def _check(status: os.stat_result, most_bytes: int, path: Path) -> None:

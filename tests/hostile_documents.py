@@ -167,6 +167,14 @@ def made(root: Callable[[], Value]) -> Maker:
     return lambda folder: write(folder, root())
 
 
+def millions_of_words() -> Value:
+    """Return a document whose description, summary and parameter have ten million words each."""
+    words = "x y " * 5_000_000
+    parameter = {"name": "q", "in": "query", "description": words, "schema": {"type": "string"}}
+    operation = {"operationId": "find", "summary": words, "parameters": [parameter], "responses": OK}
+    return {"openapi": "3.1.0", "info": {**INFO, "description": words}, "paths": {"/x": {"get": operation}}}
+
+
 def swagger_chain() -> Value:
     definitions = chain(FAN_OUTS["allOf"][0], LEAF, "#/definitions/")
     body = {"name": "b", "in": "body", "schema": {"$ref": f"#/definitions/S{LEVELS}"}}
@@ -525,6 +533,7 @@ DOCUMENTS: Final[Mapping[str, Maker]] = {
     ),
     "a key written twice among 60,000": text_file("openapi.json", repeated_keys),
     "60 MB of one string": text_file("openapi.json", lambda: json_with('"x-a": "' + "x" * 60_000_000 + '"')),
+    "30 million words": made(millions_of_words),
     "20 MB that are not UTF-8": text_file(
         "openapi.yaml", lambda: yaml_with("").encode() + b"# \xe9\xfc \n" * 3_300_000
     ),

@@ -87,3 +87,8 @@ def test_sentences_of_hostile_texts_are_found_in_linear_time() -> None:
 def test_texts_are_compared_by_their_words() -> None:
     assert plain_text.begins_with("List pets. All of them.", "List Pets")
     assert not plain_text.begins_with("List petshops.", "List pets")
+
+
+def test_only_the_beginning_of_a_very_long_text_is_read() -> None:
+    assert len(plain_text.clean("x" * (plain_text.MAX_TEXT_LENGTH + 1))) == plain_text.MAX_TEXT_LENGTH
+    assert plain_text.line("word " * plain_text.MAX_TEXT_LENGTH, 12) == "word word …"

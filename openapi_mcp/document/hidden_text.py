@@ -36,12 +36,20 @@ _HARMLESS: Final = bytes([*range(0x09, 0x0E), *range(0x20, 0x7F)])
 """White space and printable ASCII: nearly all characters of nearly all documents."""
 
 _BATCH: Final = 20_000
-"""Texts that are searched at once, about: a megabyte or two."""
+"""Texts that are joined, about: a megabyte or two."""
+
+_PIECE: Final = 1 << 20
+"""Characters that are searched at once, and one more: two hidden characters in a row deceive."""
 
 
 def _may_deceive(texts: Sequence[str]) -> bool:
     """Return whether one of the texts may have such a character: a tenth of the time of asking for each."""
-    rest = "\n".join(texts).encode("utf-8", "surrogatepass").translate(None, _HARMLESS)
+    text = "\n".join(texts)
+    return any(_piece_may_deceive(text[start : start + _PIECE + 1]) for start in range(0, len(text), _PIECE))
+
+
+def _piece_may_deceive(text: str) -> bool:
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _HARMLESS)
     return deceptive(rest.decode("utf-8", "surrogatepass")) is not None
 
 

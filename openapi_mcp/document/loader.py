@@ -73,25 +73,27 @@ def load(
     """
     home = source if is_remote(source) else ""
     fetcher = Fetcher(home, headers, certificates=certificates or Certificates(), egress=egress or EgressPolicy())
-    content, text, document, parsed = _read(source, fetcher, limits)
+    text, document, parsed = _read(source, fetcher, limits)
     if amendment is not None:
         document, text = _amended(document, text, parsed, amendment, fetcher)
     if parsed.texts is None and not _EXTERNAL_REFERENCE.search(text):
         return document
-    references = References(content.uri, fetcher, limits, allow_remote=allow_remote_refs, reference_root=reference_root)
+    references = References(
+        document.uri, fetcher, limits, allow_remote=allow_remote_refs, reference_root=reference_root
+    )
     return Bundle(document, parsed.texts, references, limits, progress or (lambda _: None)).run()
 
 
 def load_root(source: str, amendment: Amendment | None = None) -> Document:
     """Load the root of a document, without the files that it refers to. Raises DocumentError."""
     fetcher = Fetcher(source if is_remote(source) else "")
-    _, text, document, parsed = _read(source, fetcher, DEFAULT_LIMITS)
+    text, document, parsed = _read(source, fetcher, DEFAULT_LIMITS)
     if amendment is None:
         return document
     return _amended(document, text, parsed, amendment, fetcher)[0]
 
 
-def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, str, Document, Parsed]:
+def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[str, Document, Parsed]:
     """Read and parse the root document; errors name it.
 
     Where the address of a host or of a page was given, the document that it leads to is read (see `discovery`).
@@ -101,7 +103,9 @@ def _read(source: str, fetcher: Fetcher, limits: Limits) -> tuple[SourceFile, st
     try:
         content = read_root(source, fetcher, limits)
         page = _page(content)
-        return _parsed(content, limits)
+        text, document = _decoded(content, limits)
+        del content  # memory that the parser can use
+        return _parsed(text, document, limits)
     except DocumentError as error:
         hint = error.hint or _HINT
         if _may_lead_on(source, page):
@@ -125,33 +129,37 @@ def _may_lead_on(source: str, page: str) -> bool:
     return is_remote(source) and bool(page or _HOST.fullmatch(source))
 
 
-def _found(discovery: Discovery, page: str, limits: Limits) -> tuple[SourceFile, str, Document, Parsed] | None:
+def _found(discovery: Discovery, page: str, limits: Limits) -> tuple[str, Document, Parsed] | None:
     """Return the first document that an address leads to, or None."""
     for content in discovery.candidates(page):
         with suppress(DocumentError):
-            read = _parsed(content, limits)
+            read = _parsed(*_decoded(content, limits), limits)
             logger.warning("found the document at %s", redact(content.uri))
             return read
     return None
 
 
-def _parsed(content: SourceFile, limits: Limits) -> tuple[SourceFile, str, Document, Parsed]:
-    """Parse a root document."""
+def _decoded(content: SourceFile, limits: Limits) -> tuple[str, Document]:
+    """Return the text of a root document, and the document without its root and version."""
     text, notes = text_of(unpacked(content.data, limits), content.uri, content.charset)
-    parsed = _parsed_text(text, limits)
-    version, version_problems = version_of(parsed.value)
-    problems = (*notes, *parsed.problems, *version_problems)
     document = Document(
-        parsed.value,
+        {},
         content.uri,
-        version,
-        problems,
+        "",
+        notes,
         digests={content.uri: content.digest},
         validators={content.uri: content.validators},
-        values=parsed.values,
         is_private=content.is_private,
     )
-    return content, text, document, parsed
+    return text, document
+
+
+def _parsed(text: str, document: Document, limits: Limits) -> tuple[str, Document, Parsed]:
+    """Parse the text of a root document; return it with the document that has its root."""
+    parsed = _parsed_text(text, limits)
+    version, problems = version_of(parsed.value)
+    problems = (*document.problems, *parsed.problems, *problems)
+    return text, replace(document, root=parsed.value, version=version, problems=problems, values=parsed.values), parsed
 
 
 def _parsed_text(text: str, limits: Limits) -> Parsed:

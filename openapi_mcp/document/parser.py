@@ -134,19 +134,27 @@ def _check_count(text: str, limits: Limits) -> None:
 
 def _without_strings(text: str) -> Iterator[str]:
     """Yield JSON without its strings, in pieces: each string that is left out from one text takes memory for a time."""
-    start, rest = 0, ""
+    start = 0
     while start < len(text):
-        end = start + max(_PIECE, len(rest))  # a long string is not looked through again and again
-        piece, quote, unfinished = _STRING.sub("", rest + text[start:end]).partition('"')
-        start, rest = end, quote + unfinished
-        if piece.endswith(("[", "{")):  # perhaps one that is empty
-            piece, rest = piece[:-1], piece[-1] + rest
+        end = min(start + _PIECE, len(text))
+        piece, quote, unfinished = _STRING.sub("", text[start:end]).partition('"')
+        start = end
+        if quote:  # of a string that goes on behind the piece
+            string = _STRING.match(text, end - len(unfinished) - 1)
+            start = string.end() if string else len(text)
+        elif piece.endswith(("[", "{")) and end < len(text):  # perhaps one that is empty
+            piece, start = piece[:-1], end - 1
         yield piece
-    yield rest
 
 
 def _separators(text: str) -> int:
-    return sum(map(text.count, _SEPARATORS)) - text.count("{}") - text.count("[]")
+    """Count the characters with which values begin, in pieces: other threads wait for each count."""
+    return sum(_separators_between(text, start, start + _PIECE) for start in range(0, len(text), _PIECE))
+
+
+def _separators_between(text: str, start: int, end: int) -> int:
+    empty = text.count("{}", start, end + 1) + text.count("[]", start, end + 1)
+    return sum(text.count(separator, start, end) for separator in _SEPARATORS) - empty
 
 
 def _parse_json(text: str, limits: Limits) -> Parsed:

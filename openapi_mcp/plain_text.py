@@ -14,7 +14,7 @@ MAX_DESCRIPTION_LENGTH: Final = 1024
 """Characters of a description. Some model APIs refuse a tool whose description is longer."""
 
 MAX_TEXT_LENGTH: Final = 1_000_000
-"""Characters of a text that are read at all: nobody sees more of any, and 60 million words take half a gigabyte."""
+"""Characters of a text that are read at all. Nobody is shown more, and 30 million words once took half a gigabyte."""
 
 MAX_TITLE_LENGTH: Final = 120
 """Characters of a title, which is one line in a menu."""

@@ -36,6 +36,12 @@ def test_hidden_characters_of_names_titles_and_parameters_are_problems_and_not_s
     assert not set(listed) & {"\u202e", *TAGS, "\x1b"}
 
 
+@pytest.mark.parametrize("before", range(2**20 - 30, 2**20))
+def test_hidden_characters_are_found_wherever_a_long_text_is_divided(before: int) -> None:
+    result = compiled_operation(operation(description="x" * before + "\u200b\u200d"))
+    assert [problem.kind for problem in result.problems] == ["text"]
+
+
 def test_harmless_characters_are_no_problem() -> None:
     assert compiled_operation(operation(description="soft\xadhyphen 👨\u200d👩\r\nline")).problems == ()
 
